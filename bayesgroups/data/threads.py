@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from functools import lru_cache
+from threading import Lock
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
-    from threadpoolctl import ThreadpoolController
+    from threadpoolctl import LibController, ThreadpoolController
 
 _POOL: ContextVar[Executor | None] = ContextVar("pool", default=None)
 """The pool on a thread of which the context runs."""
@@ -26,23 +27,77 @@ _POOL: ContextVar[Executor | None] = ContextVar("pool", default=None)
 def one_thread_of_linear_algebra() -> Iterator[None]:
     """Stretch of a program in which linear algebra runs on the thread that calls it.
 
-    OpenBLAS hears of it from the main thread of the process alone; a caller in another one keeps the number that it has.
+    Most libraries have one number of threads for the whole process: where stretches overlap, in one thread of the program or
+    in several, it is as before once the last of them ends.
 
     >>> with one_thread_of_linear_algebra():
     ...     from threadpoolctl import threadpool_info
     ...     {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
     {1}
     """
-    with _libraries(len(sys.modules)).limit(limits=1, user_api="blas"):
-        yield
+    # SciPy has a library of its own: loaded within a stretch, it would keep its threads, and round otherwise than after it.
+    import scipy.linalg  # noqa: F401
+
+    by_process, by_thread = _libraries(len(sys.modules))
+    _NOW.begin(by_process)
+    try:
+        with by_thread.limit(limits=1):
+            yield
+    finally:
+        _NOW.end()
+
+
+class _Stretches:
+    """Stretches that have begun and not ended, and the threads that libraries had before."""
+
+    def __init__(self) -> None:
+        self._lock, self._number = Lock(), 0
+        self._before: dict[str, tuple[LibController, int]] = {}
+
+    def begin(self, libraries: Sequence[LibController]) -> None:
+        """Another stretch: libraries not met in those before it get one thread."""
+        with self._lock:
+            self._number += 1
+            for library in libraries:
+                if library.filepath not in self._before:
+                    self._before[library.filepath] = library, library.num_threads
+                    _give(library, 1)
+
+    def end(self) -> None:
+        """One stretch fewer; after the last, every library has its threads again."""
+        with self._lock:
+            self._number -= 1
+            if self._number == 0:
+                for library, threads in self._before.values():
+                    _give(library, threads)
+                self._before.clear()
+
+
+_NOW = _Stretches()
+"""The stretches of this process."""
+
+
+def _give(library: LibController, threads: int) -> None:
+    """Give a library its number of threads, from whichever thread of the program."""
+    # Recent threadpoolctl lets OpenBLAS hear only of the thread that spoke to it first.
+    if hasattr(library, "clear_controlling_thread"):
+        library.clear_controlling_thread(force=True)
+    library.set_num_threads(threads)
+    if hasattr(library, "clear_controlling_thread"):
+        library.clear_controlling_thread()
 
 
 @lru_cache(maxsize=1)
-def _libraries(modules: int) -> ThreadpoolController:
-    """The libraries that are loaded, looked for again once further modules are: to look takes as long as a small fit."""
+def _libraries(modules: int) -> tuple[list[LibController], ThreadpoolController]:
+    """Libraries that have one number of threads, and those that have one for every thread of the program that calls them.
+
+    They are looked for again once further modules are loaded: to look takes as long as a small fit.
+    """
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController()
+    every = ThreadpoolController().select(user_api="blas")
+    by_thread = every.select(threading_layer="openmp")
+    return [each for each in every.lib_controllers if each not in by_thread.lib_controllers], by_thread
 
 
 @contextmanager
@@ -92,4 +147,5 @@ def _submitted[T](pool: Executor, calls: Sequence[Callable[[], T]]) -> list[Futu
 def _run[T](pool: Executor, call: Callable[[], T]) -> T:
     """The result of a call on a thread of a pool, of which it can learn."""
     _POOL.set(pool)
-    return call()
+    with one_thread_of_linear_algebra():
+        return call()

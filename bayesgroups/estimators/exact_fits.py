@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
-from bayesgroups.data.threads import one_thread_of_linear_algebra, side_by_side
+from bayesgroups.data.threads import side_by_side
 from bayesgroups.estimators.base import Estimator
 from bayesgroups.estimators.model_errors import errors_of_models
 
@@ -39,5 +39,4 @@ def exact_fits(
     with side_by_side(both, threads) as results:
         with errors_of_models():
             reference = next(results)
-        with one_thread_of_linear_algebra():  # libraries that the reference loaded as well
-            yield reference, results
+        yield reference, results

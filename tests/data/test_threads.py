@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import itertools
 import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 
 import numpy as np
@@ -14,9 +17,10 @@ import pandas as pd
 import pytest
 import scipy.linalg  # noqa: F401 (its library of linear algebra is there before threads are counted)
 import xarray as xr
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
 
 import bayesgroups as bg
+from bayesgroups.data import threads
 from bayesgroups.data.threads import one_thread_of_linear_algebra, side_by_side
 from bayesgroups.frequentist import crossed_effects
 from bayesgroups.report.posterior import Posterior
@@ -38,6 +42,64 @@ def test_one_thread_within_and_as_many_as_before_afterwards() -> None:
             assert now() == {1}
         assert now() == {1}
     assert now() == {3}
+
+
+def test_threads_come_back_after_the_last_of_stretches_that_overlap() -> None:
+    begun, ended = threading.Event(), threading.Event()
+
+    def beside() -> None:
+        with one_thread_of_linear_algebra():
+            begun.set()
+            ended.wait()
+
+    thread = threading.Thread(target=beside)
+    with one_thread_of_linear_algebra():
+        thread.start()
+        begun.wait()
+    meanwhile = now()
+    ended.set()
+    thread.join()
+    assert (meanwhile, now()) == ({1}, {3})
+
+
+def test_libraries_that_count_threads_by_their_caller_have_one_in_every_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    by_caller = ThreadpoolController()
+    monkeypatch.setattr(threads, "_libraries", lambda modules: ([], by_caller))
+    limited: list[int] = []
+
+    def noted(**choices: object) -> AbstractContextManager[None]:
+        assert choices == {"limits": 1}
+        limited.append(threading.get_ident())
+        return nullcontext()
+
+    monkeypatch.setattr(by_caller, "limit", noted)
+    with side_by_side([threading.get_ident, threading.get_ident], threads=2) as results:
+        ran = list(results)
+    assert limited[0] == threading.get_ident()
+    assert set(limited[1:]) == set(ran)
+
+
+LOADED_WITHIN = """
+import bayesgroups as bg, sys
+from bayesgroups.data.threads import one_thread_of_linear_algebra
+from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
+assert "scipy.linalg" not in sys.modules
+def now():
+    libraries = [library for library in threadpool_info() if library["user_api"] == "blas"]
+    print(len(libraries), {library["num_threads"] for library in libraries})
+with one_thread_of_linear_algebra():
+    import scipy.linalg
+    now()
+now()
+"""
+
+
+def test_the_library_of_scipy_has_one_thread_too_where_a_fit_is_the_first_to_load_it() -> None:
+    two = os.environ | {"OPENBLAS_NUM_THREADS": "2"}
+    run = subprocess.run([sys.executable, "-c", LOADED_WITHIN], env=two, capture_output=True, text=True, check=True)
+    within, afterwards = run.stdout.splitlines()
+    libraries = within.split()[0]
+    assert [within, afterwards] == [f"{libraries} {{1}}", f"{libraries} {{2}}"]
 
 
 def test_an_error_puts_them_back() -> None:
