@@ -117,6 +117,18 @@ def test_units_do_not_matter() -> None:
     np.testing.assert_allclose(scaled.estimate, 1000 * plain.estimate, rtol=1e-3)
 
 
+@pytest.mark.parametrize("seed", [63, 192])
+def test_other_starts_end_no_lower(seed: int) -> None:
+    """Of tables with two valleys, in which descents that stop early choose the wrong one."""
+    rng = np.random.default_rng(seed)
+    u = rng.lognormal(4, 1.5, 24) / 0.2
+    z = 0.3 + rng.normal(size=24) * np.sqrt(1 / u + 0.05**2)
+    found = sure.fit(z, u, LARGE)
+    begin = sure.starts(z, u, len(LARGE))[1] * np.exp(rng.normal(size=(20, len(LARGE))))
+    for start in begin:
+        assert minimise(lambda x: sure.risk(z, u, LARGE, x), start[None], start)[1] > found.risk - 1e-4
+
+
 def test_the_best_start_wins() -> None:
     def valleys(x: FloatArray) -> tuple[float, FloatArray]:
         return float(np.cos(x[0]) + 0.1 * x[0]), np.array([-np.sin(x[0]) + 0.1])

@@ -39,7 +39,7 @@ def fit(z: FloatArray, u: FloatArray, agreement: Components, between: FloatArray
     >>> fit(np.array([1.0, 3.0, 5.0]), np.ones(3), np.eye(3)[None]).round(4).tolist()
     [3.0]
     """
-    parts = starts(z, u, len(agreement) + 1)[2:, 1:]
+    parts = starts(z, u, len(agreement) + 1)[1:, 1:]
     return minimise(lambda x: deviance(z, u, agreement, x, between), parts, parts[0])[0]
 
 

@@ -195,7 +195,7 @@ def _starts(residual: FloatArray, u: FloatArray, components: int, variant: Varia
     With ``metamap`` all in the tasks, all in the centre, and halves.
     """
     pooled = starts(residual.ravel(), u.ravel(), components)
-    spread, zero = pooled[2], np.zeros(components)
+    spread, zero = pooled[1], np.zeros(components)
     if variant != "metamap":
         return pooled, spread
     return np.array([[*spread, *zero], [*zero, *spread], [*spread / 2, *spread / 2]]), np.array([*spread, *spread])

@@ -44,7 +44,7 @@ def fit(
     is not convex; see `starts`. Khodak, Mackey, Chouldechova, Dudik (2024), section 3, arXiv:2411.09730.
     """
     begin = starts(z - centre, u, len(agreement))
-    variances, value = minimise(lambda x: risk(z, u, agreement, x, centre=centre, between=between), begin, begin[2])
+    variances, value = minimise(lambda x: risk(z, u, agreement, x, centre=centre, between=between), begin, begin[1])
     if isinstance(agreement, EffectSpace):
         estimate = agreement.posterior_mean(z, u, variances, centre=centre)
     else:
@@ -117,22 +117,20 @@ def posterior_mean(
 def starts(residual: FloatArray, u: FloatArray, components: int) -> FloatArray:
     """Variances from which a search begins, array (start, component).
 
-    All of the spread in the identity; all in the shared level; the shared level beside a spread that the other components
-    have in equal parts, once as large as the groups differ and once a hundredth of that. Residuals (group,) are estimates
-    less the centre.
+    All of the spread in the shared level; the shared level beside a spread that the other components have in equal parts, once
+    as large as the groups differ and once a hundredth of that. Residuals (group,) are estimates less the centre.
 
     >>> starts(np.array([1.0, 3.0]), np.array([1.0, 1.0]), 2).round(3).tolist()
-    [[0.0, 5.0], [4.0, 0.0], [4.0, 1.0], [4.0, 0.01]]
+    [[4.0, 0.0], [4.0, 1.0], [4.0, 0.01]]
     """
     share = u / u.sum()
     level = float(share @ residual)
     spread = float(share @ (residual - level) ** 2)
     smallest = 1e-6 / float(u.max())
-    total, between, square = max(spread + level**2, smallest), max(spread, smallest), max(level**2, smallest)
-    start_points = np.zeros((4, components))
-    start_points[0, -1] = total
-    start_points[1, 0] = square
-    start_points[2], start_points[3] = between / max(components - 1, 1), between / max(components - 1, 1) / 100
+    between, square = max(spread, smallest), max(level**2, smallest)
+    start_points = np.zeros((3, components))
+    start_points[0, 0] = square
+    start_points[1], start_points[2] = between / max(components - 1, 1), between / max(components - 1, 1) / 100
     if components > 1:
-        start_points[2:, 0] = square
+        start_points[1:, 0] = square
     return start_points
