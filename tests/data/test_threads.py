@@ -102,6 +102,19 @@ def test_the_library_of_scipy_has_one_thread_too_where_a_fit_is_the_first_to_loa
     assert [within, afterwards] == [f"{libraries} {{1}}", f"{libraries} {{2}}"]
 
 
+def test_where_no_module_is_linked_to_it_the_package_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[str] = []
+    monkeypatch.setattr(threads, "import_module", loaded.append)
+    for error in (OSError, IndexError):
+
+        def refused(path: str, error: type[Exception] = error) -> None:
+            raise error
+
+        monkeypatch.setattr(threads, "CDLL", refused)
+        threads._load_libraries.__wrapped__()
+    assert loaded == ["numpy", "scipy.linalg"] * 2
+
+
 def test_an_error_puts_them_back() -> None:
     with pytest.raises(ZeroDivisionError), side_by_side([partial(divmod, 1, 0)], threads=1) as results:
         list(results)
