@@ -17,7 +17,7 @@ REMEMBERED = 40
 """Steps that a descent remembers: more than five crossed attributes have variances. With the usual ten, long valleys take it
 several times as many."""
 ROUGH = {"maxcor": REMEMBERED, "maxiter": 200, "ftol": 1e-7, "gtol": 1e-6}
-FINE = {"maxcor": REMEMBERED, "maxiter": 500, "ftol": 1e-12, "gtol": 1e-8}
+FINE = {"maxcor": REMEMBERED, "maxiter": 500, "ftol": 1e-14, "gtol": 1e-8}
 """Stopping rules of a descent from each start, and of the last one from the best end. A descent that stops on a slope, as at 1e-5
 many do, says little of its valley, and the last one then ends in another."""
 
