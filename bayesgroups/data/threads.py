@@ -54,7 +54,7 @@ class _Stretches:
 
     def __init__(self) -> None:
         self._lock, self._number = Lock(), 0
-        self._before: dict[str, tuple[LibController, int]] = {}
+        self._before: dict[str | None, tuple[LibController, int | None]] = {}
 
     def begin(self, libraries: Sequence[LibController]) -> None:
         """Another stretch: libraries not met in those before it get one thread."""
@@ -79,14 +79,15 @@ _NOW = _Stretches()
 """The stretches of this process."""
 
 
-def _give(library: LibController, threads: int) -> None:
+def _give(library: LibController, threads: int | None) -> None:
     """Give a library its number of threads, from whichever thread of the program."""
     # Recent threadpoolctl lets OpenBLAS hear only of the thread that spoke to it first.
-    if hasattr(library, "clear_controlling_thread"):
-        library.clear_controlling_thread(force=True)
+    clear = getattr(library, "clear_controlling_thread", None)
+    if clear:
+        clear(force=True)
     library.set_num_threads(threads)
-    if hasattr(library, "clear_controlling_thread"):
-        library.clear_controlling_thread()
+    if clear:
+        clear()
 
 
 @cache
