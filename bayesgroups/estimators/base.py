@@ -44,8 +44,9 @@ class Estimator(ABC):
     """What it assumes, in one sentence of a report."""
     references: ClassVar[tuple[str, ...]] = ()
     """The papers behind it: authors (year), title, doi."""
-    in_threads: ClassVar[bool] = False
-    """True if exact fits may run beside one another: no state is shared, and filters of warnings, which are, stay as they are."""
+    subgroups_in_threads: ClassVar[int] = 0
+    """Most subgroups of metrics whose exact fits run beside one another: no state is shared, filters of warnings, which are, stay
+    as they are, and NumPy computes without the interpreter's lock for most of the time. With 0 fits run one by one."""
 
     def __new__(cls, *_: Any, **settings: Any) -> Self:
         """Refuse settings that the estimator lacks, with the one to give."""

@@ -17,9 +17,6 @@ from bayesgroups.estimators.model_errors import errors_of_models
 if TYPE_CHECKING:
     from bayesgroups.report.posterior import Posterior
 
-MAX_SUBGROUPS_IN_THREADS = 1000
-"""Most subgroups of a metric that is fitted beside others: each fit has the memory of its draws for itself."""
-
 
 @contextmanager
 def exact_fits(
@@ -27,15 +24,14 @@ def exact_fits(
 ) -> Iterator[tuple[xr.Dataset, Iterator[Posterior | None]]]:
     """The reference of a tally, and exact posteriors of its parts in their order, ``None`` where there is no exact engine.
 
-    A fit depends on its tally and the seed alone, so that threads change no byte. NumPy computes without the interpreter's
-    lock for most of the time of an engine that declares ``in_threads``, and of references with large matrices, so that one and
-    the other run beside each other. Other engines, a metric alone, and metrics with more than `MAX_SUBGROUPS_IN_THREADS` are
-    fitted one by one, when they are asked for. An error is raised where the fit is asked for, that of the reference at once.
+    A fit depends on its tally and the seed alone, so that threads change no byte. Metrics with more subgroups than the
+    estimator declares as ``subgroups_in_threads``, and a metric alone, are fitted one by one, when they are asked for. An error
+    is raised where the fit is asked for, that of the reference at once.
     """
-    several = len(parts) > 1 and all(part.sizes["subgroup"] <= MAX_SUBGROUPS_IN_THREADS for part in parts)
+    several = len(parts) > 1 and tally.sizes["subgroup"] <= estimator.subgroups_in_threads
     both: list[Callable[[], Any]] = [partial(estimator.reference, tally, seed=seed)]
     both += [partial(estimator.collapsed, part, seed=seed) for part in parts]
-    threads = min(len(both), os.cpu_count() or 1) if several and estimator.in_threads else 1
+    threads = min(len(both), os.cpu_count() or 1) if several else 1
     with side_by_side(both, threads) as results:
         with errors_of_models():
             reference = next(results)

@@ -76,7 +76,7 @@ covariates=(), coefficient_scale=None, method='reml')
     """
 
     word: ClassVar[str] = "partial_pooling"
-    in_threads: ClassVar[bool] = True
+    subgroups_in_threads: ClassVar[int] = 1000  # each fit has the memory of its draws for itself
     description: ClassVar[str] = (
         "Partial pooling: subgroups are taken to be drawn from one population, so that small ones borrow "
         "strength from the others and are pulled towards the overall value, large ones hardly at all."

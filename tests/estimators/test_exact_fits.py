@@ -12,7 +12,7 @@ import xarray as xr
 
 import bayesgroups as bg
 from bayesgroups.estimators import Estimator
-from bayesgroups.estimators.exact_fits import MAX_SUBGROUPS_IN_THREADS, exact_fits
+from bayesgroups.estimators.exact_fits import exact_fits
 from bayesgroups.report.posterior import Posterior
 
 
@@ -57,7 +57,7 @@ class Recorded:
     """The engine of an estimator that notes which thread ran it, under which treatment of floating-point errors."""
 
     def __init__(self, *, in_threads: bool, failing: str = "") -> None:
-        self.in_threads, self.failing = in_threads, failing
+        self.subgroups_in_threads, self.failing = 100 * in_threads, failing
         self.runs: list[tuple[str, int, str]] = []
 
     def reference(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset:
@@ -94,7 +94,7 @@ def test_only_engines_that_declare_it_run_in_threads(five_metrics: xr.Dataset, m
 
 def test_large_metrics_are_fitted_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 3)
-    sites = pd.DataFrame({"site": range(MAX_SUBGROUPS_IN_THREADS + 1)})
+    sites = pd.DataFrame({"site": range(101)})
     counts = bg.tally_from_counts(np.ones(len(sites)), np.full(len(sites), 2.0), sites)
     engine = Recorded(in_threads=True)
     run(
