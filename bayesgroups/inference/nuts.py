@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import xarray as xr
 
-from bayesgroups.data.threads import one_thread_of_linear_algebra
+from bayesgroups.data.linear_algebra import one_thread_of_linear_algebra
 from bayesgroups.errors import InputError, MissingDependencyError
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ import pandas as pd
 import xarray as xr
 
 import bayesgroups as bg
-from bayesgroups.data.threads import one_thread_of_linear_algebra
+from bayesgroups.data.linear_algebra import one_thread_of_linear_algebra
 from bayesgroups.errors import InputError
 from bayesgroups.estimators import Estimator
 from bayesgroups.studies.execution import HERE, Executor

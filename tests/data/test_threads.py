@@ -20,8 +20,9 @@ import xarray as xr
 from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
 
 import bayesgroups as bg
-from bayesgroups.data import threads
-from bayesgroups.data.threads import one_thread_of_linear_algebra, side_by_side
+from bayesgroups.data import linear_algebra
+from bayesgroups.data.linear_algebra import one_thread_of_linear_algebra
+from bayesgroups.data.threads import side_by_side
 from bayesgroups.frequentist import crossed_effects
 from bayesgroups.report.posterior import Posterior
 
@@ -64,7 +65,7 @@ def test_threads_come_back_after_the_last_of_stretches_that_overlap() -> None:
 
 def test_libraries_that_count_threads_by_their_caller_have_one_in_every_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     by_caller = ThreadpoolController()
-    monkeypatch.setattr(threads, "_libraries", lambda modules: ([], by_caller))
+    monkeypatch.setattr(linear_algebra, "_libraries", lambda modules: ([], by_caller))
     limited: list[int] = []
 
     def noted(**choices: object) -> AbstractContextManager[None]:
@@ -81,7 +82,7 @@ def test_libraries_that_count_threads_by_their_caller_have_one_in_every_thread(m
 
 LOADED_WITHIN = """
 import bayesgroups as bg, sys
-from bayesgroups.data.threads import one_thread_of_linear_algebra
+from bayesgroups.data.linear_algebra import one_thread_of_linear_algebra
 from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
 assert "scipy.linalg" not in sys.modules
 def now():
@@ -104,14 +105,14 @@ def test_the_library_of_scipy_has_one_thread_too_where_a_fit_is_the_first_to_loa
 
 def test_where_no_module_is_linked_to_it_the_package_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     loaded: list[str] = []
-    monkeypatch.setattr(threads, "import_module", loaded.append)
+    monkeypatch.setattr(linear_algebra, "import_module", loaded.append)
     for error in (OSError, IndexError):
 
         def refused(path: str, error: type[Exception] = error) -> None:
             raise error
 
-        monkeypatch.setattr(threads, "CDLL", refused)
-        threads._load_libraries.__wrapped__()
+        monkeypatch.setattr(linear_algebra, "CDLL", refused)
+        linear_algebra._load_libraries.__wrapped__()
     assert loaded == ["numpy", "scipy.linalg"] * 2
 
 

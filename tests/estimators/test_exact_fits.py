@@ -13,6 +13,7 @@ import xarray as xr
 import bayesgroups as bg
 from bayesgroups.estimators import Estimator
 from bayesgroups.estimators.exact_fits import exact_fits
+from bayesgroups.inference.collapsed.crossed.engine import MAX_SUBGROUPS_IN_OWN_SPACE
 from bayesgroups.report.posterior import Posterior
 
 
@@ -101,6 +102,10 @@ def test_large_metrics_are_fitted_one_by_one(monkeypatch: pytest.MonkeyPatch) ->
         engine, xr.concat([counts, counts.assign_coords(metric=["other"])], dim="metric", join="exact", data_vars="all")
     )
     assert {thread for _, thread, _ in engine.runs} == {threading.get_ident()}
+
+
+def test_crossed_effects_with_chains_are_fitted_one_by_one() -> None:
+    assert bg.CrossedEffects.subgroups_in_threads == MAX_SUBGROUPS_IN_OWN_SPACE
 
 
 def test_an_error_is_raised_and_ends_the_rest(five_metrics: xr.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
