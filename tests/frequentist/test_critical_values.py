@@ -94,3 +94,9 @@ def test_impossible_moments_are_refused() -> None:
         critical_value(1.0, 0.9)
     with pytest.raises(InputError, match="level=1.0 must lie strictly between"):
         critical_value(1.0, level=1.0)
+
+
+def test_a_kurtosis_that_no_product_can_hold_is_no_bound() -> None:
+    np.testing.assert_array_equal(
+        critical_value([93_555.0, 0.5], 1.9e303, level=0.5), critical_value([93_555.0, 0.5], level=0.5)
+    )

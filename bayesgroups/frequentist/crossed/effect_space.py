@@ -15,26 +15,23 @@ from functools import cached_property
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray, IntArray
+from bayesgroups.frequentist.crossed.component_space import ComponentSpace
 from bayesgroups.frequentist.crossed.families import Family
-from bayesgroups.frequentist.crossed.precision import noise
-
-MIN_GROUPS, GROUPS_PER_EFFECT = 200, 3
-"""Groups, and groups for every effect, from which effects are the quicker way."""
 
 
 @dataclass(frozen=True)
-class Solved:
+class EffectMatrices:
     """Matrices at some variances: ``b`` (group,), ``gram`` Z' B Z and ``e`` E (effect, effect), and log det(I + K diag(u))."""
 
     identity: float
     b: FloatArray
     gram: FloatArray
     e: FloatArray
-    log_determinant: float
+    log_determinant: FloatArray
 
 
 @dataclass(frozen=True)
-class EffectSpace:
+class EffectSpace(ComponentSpace[EffectMatrices]):
     """Components of a family without their matrices; ``effects`` (component, group) numbers the effects of all but the identity.
 
     >>> from bayesgroups.frequentist.crossed.families import family
@@ -101,7 +98,7 @@ class EffectSpace:
         """Sums over the effects of a component, (component,) without the identity."""
         return np.bincount(self.component, x, len(self.effects))
 
-    def solve(self, u: FloatArray, variances: FloatArray) -> Solved:
+    def solve(self, u: FloatArray, variances: FloatArray) -> EffectMatrices:
         """Matrices at variances (component,) for precisions ``u`` (group,), 0 where there are no data."""
         identity = float(variances[-1])
         b = u / (1 + identity * u)
@@ -109,10 +106,10 @@ class EffectSpace:
         root = np.sqrt(variances[:-1])[self.component]
         factor = np.linalg.cholesky(np.eye(self.number) + root[:, None] * gram * root)
         half = np.linalg.solve(factor, np.diag(root))
-        log_determinant = float(np.log1p(identity * u).sum() + 2 * np.log(np.diagonal(factor)).sum())
-        return Solved(identity, b, gram, half.T @ half, log_determinant)
+        log_determinant = np.log1p(identity * u).sum() + 2 * np.log(np.diagonal(factor)).sum()
+        return EffectMatrices(identity, b, gram, half.T @ half, log_determinant)
 
-    def weigh(self, solved: Solved, x: FloatArray) -> FloatArray:
+    def weigh(self, solved: EffectMatrices, x: FloatArray) -> FloatArray:
         """W x, (group,)."""
         weighted = solved.b * x
         return weighted - solved.b * self.spread(solved.e @ self.sums(weighted))
@@ -127,43 +124,26 @@ class EffectSpace:
         products: FloatArray = np.append(self.by_component(self.sums(p) * self.sums(q)), p @ q)
         return products
 
-    def conditional_variance(self, solved: Solved, u: FloatArray) -> FloatArray:
+    def conditional_variance(self, solved: EffectMatrices, u: FloatArray) -> FloatArray:
         """Diagonal of K - K W K, (group,)."""
         left = 1 / (1 + solved.identity * u)
         effects: FloatArray = solved.e.ravel()[self.pairs].sum(axis=(0, 1))
         return solved.identity * left + left**2 * effects
 
-    def posterior_mean(self, z: FloatArray, u: FloatArray, variances: FloatArray, *, centre: float) -> FloatArray:
-        """Estimates (group,), as in `sure.posterior_mean`."""
-        return centre + self.covary(variances, self.weigh(self.solve(u, variances), z - centre))
+    def traces(self, solved: EffectMatrices) -> FloatArray:
+        """Traces tr(C_S W), (component,)."""
+        gram, e = solved.gram, solved.e
+        by_effect = np.diagonal(gram) - np.einsum("ij,ij->j", gram, e @ gram)
+        return np.append(self.by_component(by_effect), solved.b.sum() - np.vdot(e, self.cross(solved.b**2)))
 
-    def risk(self, z: FloatArray, u: FloatArray, variances: FloatArray, *, centre: float) -> tuple[float, FloatArray]:
-        """SURE and its gradient, as in `sure.risk`."""
-        solved, v = self.solve(u, variances), noise(u)
-        q = self.weigh(solved, z - centre)
-        back = self.weigh(solved, v * q)
+    def noisy_traces(self, solved: EffectMatrices, v: FloatArray) -> tuple[float, FloatArray]:
+        """Trace tr(W V), and tr(C_S W V W), (component,)."""
         b, e = solved.b, solved.e
         noisy = self.cross(v * b**2)
         left = np.eye(self.number) - e @ solved.gram
-        diagonal = float(v @ b - np.vdot(e, noisy))
         spread = self.by_component(np.einsum("ij,ij->j", left, noisy @ left))
         residual = v @ b**2 - 2 * np.vdot(e, self.cross(v * b**3)) + np.vdot(e @ noisy, self.cross(b**2) @ e)
-        value = len(u) + (v * q) @ q - 2 * (diagonal + np.count_nonzero(u == 0))
-        return float(value), 2 * (np.append(spread, residual) - self.between(back, q))
-
-    def deviance(self, z: FloatArray, u: FloatArray, variances: FloatArray) -> tuple[float, FloatArray]:
-        """-2 log restricted likelihood and its gradient, as in `marginal_likelihood.deviance`."""
-        solved = self.solve(u, variances)
-        row, weighted = self.weigh(solved, np.ones(len(u))), self.weigh(solved, z)
-        total = row.sum()
-        pz = weighted - row * (row @ z / total)
-        gram, e = solved.gram, solved.e
-        traces = np.append(
-            self.by_component(np.diagonal(gram) - np.einsum("ij,ij->j", gram, e @ gram)),
-            solved.b.sum() - np.vdot(e, self.cross(solved.b**2)),
-        )
-        value = solved.log_determinant + np.log(total) + z @ pz
-        return float(value), traces - self.between(row, row) / total - self.between(pz, pz)
+        return float(v @ b - np.vdot(e, noisy)), np.append(spread, residual)
 
     def information(self, u: FloatArray, variances: FloatArray) -> FloatArray:
         """Expected information on the variances, as in `marginal_likelihood.information`."""
@@ -186,17 +166,6 @@ class EffectSpace:
         matrix: FloatArray = (traces - 2 * pulls / total + np.outer(along, along) / total**2) / 2
         return matrix
 
-    def posterior(self, z: FloatArray, u: FloatArray, variances: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-        """Log restricted likelihood, mean and variance (group,) at known variances, the overall mean integrated out."""
-        solved = self.solve(u, variances)
-        row, weighted = self.weigh(solved, np.ones(len(u))), self.weigh(solved, z)
-        total, level = row.sum(), row @ z / row.sum()
-        distance = weighted @ z - (row @ z) ** 2 / total
-        likelihood = -(solved.log_determinant + np.log(total) + distance) / 2
-        mean = level + self.covary(variances, weighted - row * level)
-        left = 1 - self.covary(variances, row)
-        return float(likelihood), mean, self.conditional_variance(solved, u) + left**2 / total
-
     def typical_noise(self, u: FloatArray) -> FloatArray:
         """Sampling variance of a typical cell of every component, as in `mixture.typical_noise`."""
         totals, cells = self.sums(u), np.append(self.component, np.full(len(u), len(self.effects)))
@@ -205,16 +174,3 @@ class EffectSpace:
         logs = np.bincount(cells[some], np.log(precisions[some]), len(self))
         typical: FloatArray = np.exp(-logs / np.bincount(cells[some], minlength=len(self)))
         return typical
-
-
-Components = FloatArray | EffectSpace
-"""Components of a covariance: matrices C_S (component, group, group), or the effects of many groups."""
-
-
-def components_of(family: Family, *, joint: bool) -> Components:
-    """Components of a family, by effects where there are many groups for each of them; tasks fitted ``joint`` need matrices."""
-    effects = int((family.cells[:-1].max(axis=1) + 1).sum())
-    groups = family.cells.shape[1]
-    if not joint and groups >= max(MIN_GROUPS, GROUPS_PER_EFFECT * effects):
-        return EffectSpace.of(family)
-    return family.agreement()

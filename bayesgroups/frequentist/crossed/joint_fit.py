@@ -9,8 +9,8 @@ import numpy as np
 
 from bayesgroups.data.arrays import BoolArray, FloatArray
 from bayesgroups.frequentist.crossed import marginal_likelihood, multi_task, sure
-from bayesgroups.frequentist.crossed.effect_space import Components, EffectSpace
-from bayesgroups.frequentist.crossed.marginal_likelihood import Posterior
+from bayesgroups.frequentist.crossed.component_space import ComponentSpace, Posterior
+from bayesgroups.frequentist.crossed.components import Components
 from bayesgroups.frequentist.crossed.mixture import mix
 from bayesgroups.frequentist.crossed.precision import combine, weigh
 from bayesgroups.frequentist.crossed.restricted import Restricted
@@ -64,7 +64,7 @@ def fit(
     """Joint fit of tasks, in units of their sampling error; None with fewer than four estimates that have a sampling variance.
 
     ``z`` and ``v`` (task, group) are NaN where there are no data, of a single task unless ``tasks`` says how several are
-    joined; ``agreement`` has the matrices C_S of a `Family`, or of a single task its `EffectSpace`, the shared level
+    joined; ``agreement`` has the matrices C_S of a `Family`, or of a single task its `ComponentSpace`, the shared level
     first; ``centre`` is a perfect model; ``errors`` (group, group) is the covariance of the errors of a single task, with ``v`` on
     its diagonal, where they are correlated. The rest is as in `bayesgroups.frequentist.crossed_effects.estimate`.
     """
@@ -118,7 +118,7 @@ def _suremap(
 ) -> tuple[FloatArray, FloatArray, FloatArray, float]:
     """Estimates, variances of the components and of the centre, and risk less that of empty cells."""
     empty = np.count_nonzero(u == 0)
-    if tasks is None or isinstance(agreement, EffectSpace):
+    if tasks is None or isinstance(agreement, ComponentSpace):
         alone = sure.fit(y[0], u[0], agreement, centre=centre, between=between)
         return alone.estimate[None], alone.variances, np.full(len(agreement), np.nan), alone.risk + empty
     joint = multi_task.fit(y, u, agreement, variant=tasks, centre=centre)
@@ -155,7 +155,7 @@ def _variance_at(
     u: FloatArray, agreement: Components, specific: FloatArray, shared: FloatArray, between: FloatArray | float
 ) -> FloatArray:
     """Posterior variance of every cell at known variances, a centre without variance being known."""
-    if isinstance(agreement, EffectSpace):
+    if isinstance(agreement, ComponentSpace):
         return agreement.conditional_variance(agreement.solve(u[0], specific), u[0])[None]
     covariance, gamma = combine(specific, agreement), combine(np.nan_to_num(shared), agreement)
     weights = weigh(u, covariance + between)
@@ -171,9 +171,8 @@ def _at(
     z: FloatArray, u: FloatArray, agreement: Components, variances: FloatArray, between: FloatArray | float
 ) -> Posterior:
     """Posterior (group,) at known variances."""
-    if isinstance(agreement, EffectSpace):
-        _, estimate, variance = agreement.posterior(z, u, variances)
-        return Posterior(estimate, variance)
+    if isinstance(agreement, ComponentSpace):
+        return agreement.posterior(z, u, variances)[1]
     law = Restricted(z, u, agreement, between).posterior(variances[None])
     return Posterior(law.estimate[0], law.variance[0])
 
@@ -182,7 +181,7 @@ def _overall(
     y: FloatArray, u: FloatArray, agreement: Components, variances: FloatArray, between: FloatArray | float
 ) -> float:
     """Generalised least-squares mean of one task; NaN without data."""
-    if isinstance(agreement, EffectSpace):
+    if isinstance(agreement, ComponentSpace):
         row = agreement.weigh(agreement.solve(u, variances), np.ones(len(u)))
     else:
         row = weigh(u, combine(variances, agreement) + between).sum(axis=-1)

@@ -10,30 +10,21 @@ are taken to be known. `mixture` counts their uncertainty.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.frequentist.crossed.effect_space import Components, EffectSpace
-from bayesgroups.frequentist.crossed.precision import against, combine, weigh
+from bayesgroups.frequentist.crossed.component_space import ComponentSpace
+from bayesgroups.frequentist.crossed.components import Components
+from bayesgroups.frequentist.crossed.precision import against, combine, weigh, weights_and_log_determinant
 from bayesgroups.frequentist.crossed.search import minimise
 from bayesgroups.frequentist.crossed.sure import starts
-
-
-@dataclass(frozen=True)
-class Posterior:
-    """Normal law of every group: ``estimate`` and ``variance``, arrays (..., group)."""
-
-    estimate: FloatArray
-    variance: FloatArray
 
 
 def fit(z: FloatArray, u: FloatArray, agreement: Components, between: FloatArray | float = 0.0) -> FloatArray:
     """Variances (component,) of the largest restricted likelihood. Patterson, Thompson (1971), doi:10.1093/biomet/58.3.545.
 
     ``z`` and ``u`` (group,) are estimates and precisions 1/v, 0 where there are no data; at least two groups have data.
-    ``agreement`` (component, group, group) has the matrices C_S of a `Family`, or its `EffectSpace`,
+    ``agreement`` (component, group, group) has the matrices C_S of a `Family`, or its `ComponentSpace`,
     without the shared level; ``between`` (group, group) are covariances of errors, with 0 on the diagonal.
 
     >>> fit(np.array([1.0, 3.0, 5.0]), np.ones(3), np.eye(3)[None]).round(4).tolist()
@@ -55,13 +46,11 @@ def deviance(
     >>> round(value, 4), slope.round(4).tolist()
     (5.8712, [0.0])
     """
-    if isinstance(agreement, EffectSpace):
+    if isinstance(agreement, ComponentSpace):
         return agreement.deviance(z, u, variances)
-    covariance = combine(variances, agreement) + between
-    projection, _, total = project(weigh(u, covariance))
+    weights, log_determinant = weights_and_log_determinant(u, combine(variances, agreement) + between)
+    projection, _, total = project(weights)
     pz = projection @ z
-    root = np.sqrt(u)
-    _, log_determinant = np.linalg.slogdet(np.eye(len(u)) + root[:, None] * covariance * root)
     value = log_determinant + np.log(total) + z @ pz
     return float(value), against(projection - np.outer(pz, pz), agreement)
 
@@ -90,7 +79,7 @@ def information(
     >>> information(np.ones(3), np.eye(3)[None], np.array([3.0])).round(6).tolist()
     [[0.0625]]
     """
-    if isinstance(agreement, EffectSpace):
+    if isinstance(agreement, ComponentSpace):
         return agreement.information(u, variances)
     projection, _, _ = project(weigh(u, combine(variances, agreement) + between))
     pc = projection @ agreement

@@ -18,8 +18,9 @@ from functools import lru_cache, partial
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.frequentist.crossed.effect_space import Components, EffectSpace
-from bayesgroups.frequentist.crossed.marginal_likelihood import Posterior, deviance, information
+from bayesgroups.frequentist.crossed.component_space import ComponentSpace, Posterior
+from bayesgroups.frequentist.crossed.components import Components
+from bayesgroups.frequentist.crossed.marginal_likelihood import deviance, information
 from bayesgroups.frequentist.crossed.restricted import Restricted
 
 REFERENCE = 4.0
@@ -51,7 +52,7 @@ def mix(
     """Mean and variance of the groups over the uncertainty of the variances, summed over ``draws`` points.
 
     ``z`` and ``u`` (group,) are estimates and precisions 1/v, 0 where there are no data; ``agreement`` has the matrices
-    C_S of a `Family`, or its `EffectSpace`, without the shared level; the overall mean has a flat prior. ``between``
+    C_S of a `Family`, or its `ComponentSpace`, without the shared level; the overall mean has a flat prior. ``between``
     (group, group) are covariances of errors, with 0 on the diagonal. Weights are
     cut at the average times the root of the number of points, so that no point speaks for all.
 
@@ -96,7 +97,7 @@ def typical_noise(u: FloatArray, agreement: Components) -> FloatArray:
     >>> typical_noise(np.array([1.0, 4.0, 0.0]), np.stack([np.ones((3, 3)), np.eye(3)])).round(3).tolist()
     [0.2, 0.5]
     """
-    if isinstance(agreement, EffectSpace):
+    if isinstance(agreement, ComponentSpace):
         return agreement.typical_noise(u)
     weight = np.abs(agreement)  # those of an order may be negative
     cells = weight @ u
@@ -132,19 +133,10 @@ def _law(
     z: FloatArray, u: FloatArray, agreement: Components, between: FloatArray | float
 ) -> Callable[[FloatArray], tuple[FloatArray, Callable[[], Posterior]]]:
     """Log restricted likelihood at rows of variances, and the posteriors there: only the best round is asked for its own."""
-    if isinstance(agreement, EffectSpace):
-        return partial(_by_effects, z, u, agreement)
+    if isinstance(agreement, ComponentSpace):
+        return partial(agreement.law, z, u)
     model = Restricted(z, u, agreement, between)
     return lambda variances: (model.log_likelihood(variances), partial(model.posterior, variances))
-
-
-def _by_effects(
-    z: FloatArray, u: FloatArray, space: EffectSpace, variances: FloatArray
-) -> tuple[FloatArray, Callable[[], Posterior]]:
-    """The same of many groups, whose likelihood costs as much as their posterior."""
-    rows = [space.posterior(z, u, each) for each in variances]
-    by_row, centres, spreads = (np.array(part) for part in zip(*rows, strict=True))
-    return by_row, partial(Posterior, centres, spreads)
 
 
 @lru_cache(maxsize=ROUNDS)

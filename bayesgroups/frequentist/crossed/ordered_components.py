@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.errors import InputError
-from bayesgroups.frequentist.crossed.effect_space import Components, components_of
+from bayesgroups.frequentist.crossed.components import Components, components_of
 from bayesgroups.frequentist.crossed.families import Family
 from bayesgroups.models.shared.ordered_levels import Ordered, ordered_blocks
 from bayesgroups.models.shared.subsets import subsets

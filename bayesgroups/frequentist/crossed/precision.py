@@ -21,28 +21,46 @@ def weigh(u: FloatArray, covariance: FloatArray) -> FloatArray:
     >>> weigh(np.array([1.0, 0.5, 0.0]), np.ones((3, 3))).round(6).tolist()
     [[0.6, -0.2, 0.0], [-0.2, 0.4, 0.0], [0.0, 0.0, 0.0]]
     """
+    return weights_and_log_determinant(u, covariance)[0]
+
+
+def weights_and_log_determinant(u: FloatArray, covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Weights of `weigh`, and log det(I + K diag(u)), array (...)."""
     root = np.sqrt(u)
     scale = root[..., :, None] * root[..., None, :]
-    matrices = np.eye(u.shape[-1]) + scale * covariance
-    inverse = [_invert(matrix) for matrix in matrices.reshape(-1, *matrices.shape[-2:])]
-    return np.asarray(scale * np.reshape(inverse, matrices.shape))
+    inverse, log_determinant = inverse_and_log_determinant(np.eye(u.shape[-1]) + scale * covariance)
+    return scale * inverse, log_determinant
 
 
-def _invert(matrix: FloatArray) -> FloatArray:
-    """Inverse of a positive definite matrix from its Cholesky factor, at two fifths of the cost of any; symmetric."""
+def inverse_and_log_determinant(matrices: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Inverses of positive definite matrices (..., group, group) from their Cholesky factors, symmetric, and log determinants.
+
+    >>> inverse, log_determinant = inverse_and_log_determinant(np.array([[2.0, 1.0], [1.0, 2.0]]))
+    >>> inverse.round(4).tolist(), log_determinant.round(4).tolist()
+    ([[0.6667, -0.3333], [-0.3333, 0.6667]], 1.0986)
+    """
     from scipy.linalg import get_lapack_funcs
 
     potrf, potri = get_lapack_funcs(("potrf", "potri"), dtype=np.float64)
-    factor, failed = potrf(matrix.T, lower=1, clean=1)
-    if failed:  # errors that correlations tie together, to rounding
-        inverse = np.linalg.inv(matrix)
-        return np.asarray((inverse + inverse.T) / 2)
-    lower = potri(factor, lower=1, overwrite_c=1)[0]
-    return np.asarray(lower + np.tril(lower, -1).T)
+    groups = matrices.shape[-1]
+    inverse, diagonal = np.empty((matrices.size // groups**2, groups, groups)), np.empty((*matrices.shape[:-2], groups))
+    each_diagonal = diagonal.reshape(-1, groups)
+    for i, matrix in enumerate(matrices.reshape(-1, groups, groups)):
+        factor, failed = potrf(matrix.T, lower=1, clean=1)
+        if failed:  # errors that correlations tie together, to rounding
+            inverse[i], each_diagonal[i] = (
+                np.triu(np.linalg.inv(matrix)),
+                np.exp(np.linalg.slogdet(matrix)[1] / 2 / groups),
+            )
+            continue
+        each_diagonal[i] = factor.diagonal()
+        inverse[i] = potri(factor, lower=1, overwrite_c=1)[0].T
+    inverse += np.swapaxes(np.triu(inverse, 1), -1, -2)
+    return inverse.reshape(matrices.shape), 2 * np.log(diagonal).sum(axis=-1)
 
 
 def invert_lower(factor: FloatArray) -> FloatArray:
-    """Inverses of lower triangular matrices (matrix, group, group), at a fraction of the cost of any.
+    """Inverses of lower triangular matrices (..., group, group), at a fraction of the cost of any.
 
     >>> invert_lower(np.array([[[2.0, 0.0], [1.0, 4.0]]])).tolist()
     [[[0.5, 0.0], [-0.125, 0.25]]]
@@ -50,7 +68,8 @@ def invert_lower(factor: FloatArray) -> FloatArray:
     from scipy.linalg import get_lapack_funcs
 
     (trtri,) = get_lapack_funcs(("trtri",), dtype=np.float64)
-    return np.stack([trtri(each.T)[0].T for each in factor])
+    each = [trtri(matrix.T)[0].T for matrix in factor.reshape(-1, *factor.shape[-2:])]
+    return np.reshape(each, factor.shape)
 
 
 def noise(u: FloatArray) -> FloatArray:

@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.frequentist.crossed.marginal_likelihood import Posterior
+from bayesgroups.frequentist.crossed.component_space import Posterior
 from bayesgroups.frequentist.crossed.precision import invert_lower, noise
 
 CHUNK, MIN_POINTS = 250_000, 8

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayesgroups.data.arrays import BoolArray, FloatArray
-from bayesgroups.frequentist.crossed.effect_space import Components, EffectSpace
+from bayesgroups.frequentist.crossed.component_space import ComponentSpace
+from bayesgroups.frequentist.crossed.components import Components
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ def stack(agreement: Components, tasks: int, *, shares_centre: bool) -> Stack:
         specific[0] = False
     else:
         centre[1:] = shares_centre
-    if isinstance(agreement, EffectSpace):
+    if isinstance(agreement, ComponentSpace):
         return Stack(agreement.without_shared(), specific, centre)
     alone, together = np.eye(tasks), np.ones((tasks, tasks))
     parts = [np.kron(alone, each) for each in agreement[specific]] + [

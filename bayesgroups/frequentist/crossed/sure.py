@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.frequentist.crossed.effect_space import Components, EffectSpace
+from bayesgroups.frequentist.crossed.component_space import ComponentSpace
+from bayesgroups.frequentist.crossed.components import Components
 from bayesgroups.frequentist.crossed.precision import against, combine, noise, weigh
 from bayesgroups.frequentist.crossed.search import minimise
 
@@ -39,13 +40,13 @@ def fit(
     """Variances of the components that minimise SURE, and the estimates they shrink to.
 
     ``z`` (group,) is any finite number where there are no data, the precisions ``u`` = 1/v are 0 there; ``agreement`` has
-    the matrices C_S of a `Family`, or its `EffectSpace`, the first the level that all share, the last the identity;
+    the matrices C_S of a `Family`, or its `ComponentSpace`, the first the level that all share, the last the identity;
     ``centre`` is a perfect model; ``between`` (group, group) are covariances of errors, with 0 on the diagonal. The risk
     is not convex; see `starts`. Khodak, Mackey, Chouldechova, Dudik (2024), section 3, arXiv:2411.09730.
     """
     begin = starts(z - centre, u, len(agreement))
     variances, value = minimise(lambda x: risk(z, u, agreement, x, centre=centre, between=between), begin, begin[1])
-    if isinstance(agreement, EffectSpace):
+    if isinstance(agreement, ComponentSpace):
         estimate = agreement.posterior_mean(z, u, variances, centre=centre)
     else:
         estimate = posterior_mean(z, u, combine(variances, agreement), centre=centre, between=between)
@@ -70,7 +71,7 @@ def risk(
     >>> round(value, 6), slope.round(6).tolist()
     (-0.086111, [7.046296])
     """
-    if isinstance(agreement, EffectSpace):
+    if isinstance(agreement, ComponentSpace):
         return agreement.risk(z, u, variances, centre=centre)
     from scipy.linalg import get_blas_funcs
 

@@ -86,7 +86,8 @@ def _search(m2: FloatArray, kappa: FloatArray, alpha: float) -> FloatArray:
     smallest = np.maximum(b - ndtri(alpha), 0.0)  # a bias of +-b for sure asks for more than one-sided
     free = _decreasing_root(lambda c, at: _worst(m2[at], c, alpha), smallest, np.sqrt((1 + m2) / alpha))
     t0 = _tangent(free) ** 2
-    binding = np.flatnonzero((m2 < t0) & (kappa * np.maximum(m2, 1e-300) < t0))
+    with np.errstate(over="ignore"):  # a bound too large for a number does not bind
+        binding = np.flatnonzero((m2 < t0) & (kappa * np.maximum(m2, 1e-300) < t0))
     if binding.size:
         mb, kb = m2[binding], kappa[binding]
         free[binding] = _decreasing_root(

@@ -1,0 +1,251 @@
+"""Components of groups that fall apart into blocks: one for every level of an attribute.
+
+Given the components that do not cross an attribute, groups at different levels of it are independent. With groups numbered by
+level and by cell of the other attributes, and R = diag(root of u),
+
+    K = blockdiag(B) + Z Q Z',   A = R (I + R B R)^-1 R,   W = A - A Z T Z' A,   T = (Q^-1 + S)^-1,   S = Z' A Z
+
+where B (level, cell, cell) has the components that cross the attribute, Q (cell, cell) the others, and Z (group, cell) is 1 where a
+group lies in a cell (Woodbury). So no matrix is larger than (cell, cell): 900 groups of ten levels take ten factors of 90 x 90
+where one of 900 x 900 is thirty times the work. With S = C C' and N = I + C' Q C,
+
+    T = C'^-1 (I - N^-1) C^-1,   Z' W Z = C N^-1 C',   log det(I + K diag(u)) = sum log det(I + R B R) + log det N
+
+and Q may be singular.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bayesgroups.data.arrays import FloatArray, IntArray
+from bayesgroups.frequentist.crossed.component_space import ComponentSpace, Posterior
+from bayesgroups.frequentist.crossed.families import Family
+from bayesgroups.frequentist.crossed.level_layout import Layout
+from bayesgroups.frequentist.crossed.precision import inverse_and_log_determinant, invert_lower, noise
+
+CHUNK = 30_000
+"""Numbers that the matrices of a chunk of points may hold."""
+
+
+@dataclass(frozen=True)
+class BlockMatrices:
+    """Matrices at some variances, (..., level, cell, cell) for ``b`` B and ``a`` A, (..., cell, cell) for the others.
+
+    ``pull`` is T, ``kept`` I - S T, and ``collapsed`` Z' W Z; ``log_determinant`` (...) is log det(I + K diag(u)).
+    """
+
+    b: FloatArray
+    q: FloatArray
+    a: FloatArray
+    pull: FloatArray
+    kept: FloatArray
+    collapsed: FloatArray
+    log_determinant: FloatArray
+
+
+@dataclass(frozen=True)
+class LevelBlocks(ComponentSpace[BlockMatrices]):
+    """Components of a family by the levels of one of its attributes.
+
+    ``level`` and ``cell`` (group,) are the place of a group; ``crossing`` (component, level, cell, cell) and ``other`` (component,
+    cell, cell) are the matrices C_S of the components that cross the attribute and of the others, at ``places`` among all.
+
+    >>> from bayesgroups.frequentist.crossed.families import family
+    >>> from bayesgroups.frequentist.crossed.level_layout import layout_of
+    >>> components = family([[0, 0], [0, 1], [1, 0], [1, 1], [2, 0]], ["race", "sex"])
+    >>> layout = layout_of(components)
+    >>> blocks = LevelBlocks.of(components, layout)
+    >>> blocks.crossing.shape, blocks.other.shape, [place.tolist() for place in blocks.places]
+    ((2, 3, 2, 2), (2, 2, 2), [[1, 3], [0, 2]])
+    >>> dense = np.tensordot([1.0, 0.5, 0.2, 0.1], components.agreement(), 1)
+    >>> w = np.linalg.inv(dense + np.diag([1.0, 0.5, 2.0, 1.0, 2.0]))
+    >>> solved = blocks.solve(np.array([1.0, 2.0, 0.5, 1.0, 0.5]), np.array([1.0, 0.5, 0.2, 0.1]))
+    >>> np.allclose(blocks.weigh(solved, np.arange(5.0)), w @ np.arange(5.0))
+    True
+    """
+
+    level: IntArray
+    cell: IntArray
+    crossing: FloatArray
+    other: FloatArray
+    places: tuple[IntArray, IntArray]
+
+    @classmethod
+    def of(cls, family: Family, layout: Layout) -> LevelBlocks:
+        """Blocks of a family, laid out by `bayesgroups.frequentist.crossed.level_layout`."""
+        level, cell, crosses = layout.level, layout.cell, layout.crosses
+        grids = np.full((int(crosses.sum()), layout.levels, layout.cells), -1)
+        grids[:, level, cell] = family.cells[crosses]
+        alike = (grids[..., :, None] == grids[..., None, :]) & (grids[..., None] >= 0)
+        names = np.zeros((int((~crosses).sum()), layout.cells), dtype=np.int64)
+        names[:, cell] = family.cells[~crosses]
+        other = names[:, :, None] == names[:, None, :]
+        places = np.flatnonzero(crosses), np.flatnonzero(~crosses)
+        return cls(level, cell, alike.astype(np.float64), other.astype(np.float64), places)
+
+    def __len__(self) -> int:
+        return len(self.crossing) + len(self.other)
+
+    def without_shared(self) -> LevelBlocks:
+        """The components but the first, the level that all groups share."""
+        return replace(self, other=self.other[1:], places=(self.places[0] - 1, self.places[1][1:] - 1))
+
+    def _grid(self, x: FloatArray) -> FloatArray:
+        """Values (..., group) by level and cell, 0 where there is no group."""
+        grid = np.zeros((*x.shape[:-1], *self.crossing.shape[1:3]))
+        grid[..., self.level, self.cell] = x
+        return grid
+
+    def _groups(self, grid: FloatArray) -> FloatArray:
+        """Values (..., level, cell) by group."""
+        values: FloatArray = grid[..., self.level, self.cell]
+        return values
+
+    def _by_component(self, blocks: FloatArray, cells: FloatArray) -> FloatArray:
+        """Traces with C_S of a matrix of groups, from its ``blocks`` (level, cell, cell) and its sums over levels, ``cells``."""
+        traces = np.empty(len(self))
+        traces[self.places[0]] = self.crossing.reshape(len(self.crossing), -1) @ blocks.ravel()
+        traces[self.places[1]] = self.other.reshape(len(self.other), -1) @ cells.ravel()
+        return traces
+
+    def _covariances(self, variances: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """B and Q at variances (..., component)."""
+        b, q = (
+            (variances[..., place] @ parts.reshape(len(parts), -1)).reshape(*variances.shape[:-1], *parts.shape[1:])
+            for place, parts in zip(self.places, (self.crossing, self.other), strict=True)
+        )
+        return b, q
+
+    def solve(self, u: FloatArray, variances: FloatArray) -> BlockMatrices:
+        """Matrices at variances (..., component) for precisions ``u`` (group,), 0 where there are no data."""
+        b, q = self._covariances(variances)
+        root = np.sqrt(self._grid(u))
+        scale = root[:, :, None] * root[:, None, :]
+        inverse, log_determinants = inverse_and_log_determinant(np.eye(root.shape[1]) + scale * b)
+        a = scale * inverse
+        # Without data a cell has no weight, whatever the others say of it.
+        some = root.any(axis=0)
+        both = np.outer(some, some)
+        c = np.linalg.cholesky(a.sum(axis=-3) + np.diag(1.0 - some))
+        turned = np.swapaxes(c, -1, -2)
+        inner, log_determinant = inverse_and_log_determinant(np.eye(len(some)) + turned @ (both * q) @ c)
+        back, half = invert_lower(c), c @ inner
+        pull = np.swapaxes(back, -1, -2) @ (back - inner @ back)
+        every = log_determinants.sum(axis=-1) + log_determinant
+        return BlockMatrices(b, q, a, pull, half @ back, both * (half @ turned), every)
+
+    def weigh(self, solved: BlockMatrices, x: FloatArray) -> FloatArray:
+        """W x, (..., group)."""
+        weighted = (solved.a @ self._grid(x)[..., None])[..., 0]
+        pulled = solved.pull @ weighted.sum(axis=-2)[..., None]
+        return self._groups(weighted - (solved.a @ pulled[..., None, :, :])[..., 0])
+
+    def covary(self, variances: FloatArray, x: FloatArray) -> FloatArray:
+        """K x, (..., group)."""
+        b, q = self._covariances(variances)
+        grid = self._grid(x)
+        shared = q @ grid.sum(axis=-2)[..., None]
+        return self._groups((b @ grid[..., None] + shared[..., None, :, :])[..., 0])
+
+    def between(self, p: FloatArray, q: FloatArray) -> FloatArray:
+        """Products p' C_S q for every component, (component,)."""
+        first, second = self._grid(p), self._grid(q)
+        return self._by_component(
+            first[:, :, None] * second[:, None, :], np.outer(first.sum(axis=0), second.sum(axis=0))
+        )
+
+    def traces(self, solved: BlockMatrices) -> FloatArray:
+        """Traces tr(C_S W), (component,)."""
+        return self._by_component(solved.a - solved.a @ (solved.pull[..., None, :, :] @ solved.a), solved.collapsed)
+
+    def noisy_traces(self, solved: BlockMatrices, v: FloatArray) -> tuple[float, FloatArray]:
+        """Trace tr(W V), and tr(C_S W V W), (component,)."""
+        grid, pulled = self._grid(v), solved.pull[..., None, :, :] @ solved.a
+        noisy = (solved.a * grid[:, None, :]) @ solved.a
+        every = noisy.sum(axis=0)
+        blocks = noisy + np.swapaxes(pulled, -1, -2) @ (every @ pulled - 2 * noisy)
+        diagonal = float((grid * self._diagonal(solved, pulled)).sum())
+        return diagonal, self._by_component(blocks, solved.kept @ every @ solved.kept.T)
+
+    @staticmethod
+    def _diagonal(solved: BlockMatrices, pulled: FloatArray) -> FloatArray:
+        """Diagonal of W by level and cell, from T A."""
+        diagonal: FloatArray = np.diagonal(solved.a, axis1=-2, axis2=-1) - (solved.a * pulled).sum(axis=-2)
+        return diagonal
+
+    def conditional_variance(self, solved: BlockMatrices, u: FloatArray) -> FloatArray:
+        """Diagonal of K - K W K, (..., group): v - v W v where there are data."""
+        v = noise(u)
+        pulled = solved.pull[..., None, :, :] @ solved.a
+        variance = np.maximum(v * (1 - v * self._groups(self._diagonal(solved, pulled))), 0.0)
+        for level in np.unique(self.level[u == 0]):
+            empty = np.flatnonzero((u == 0) & (self.level == level))
+            b, q = (each[..., self.cell[empty]] for each in (solved.b[..., level, :, :], solved.q))
+            a = solved.a[..., level, :, :]
+            within = a @ (b - pulled[..., level, :, :] @ b)
+            across = 2 * a @ (np.swapaxes(solved.kept, -1, -2) @ q)
+            explained = (b * (within + across)).sum(axis=-2) + (q * (solved.collapsed @ q)).sum(axis=-2)
+            here = self.cell[empty], range(len(empty))
+            variance[..., empty] = np.maximum(b[..., *here] + q[..., *here] - explained, 0.0)
+        return variance
+
+    def information(self, u: FloatArray, variances: FloatArray) -> FloatArray:
+        """Expected information on the variances, as in `marginal_likelihood.information`."""
+        solved = self.solve(u, variances)
+        row = self.weigh(solved, np.ones(len(u)))
+        grid, total = self._grid(row), float(row.sum())
+        crossing, other = self.places
+        cells = grid.sum(axis=0)
+        # P = W - row row' / total, whose sums over levels are taken on one side and on both.
+        across = solved.a @ solved.kept.T - grid[:, :, None] * cells / total
+        reached = across @ self.other[:, None] @ np.swapaxes(across, -1, -2)
+        inner = (solved.collapsed - np.outer(cells, cells) / total) @ self.other
+        matrix = np.zeros((len(self), len(self)))
+        matrix[np.ix_(crossing, other)] = _products(self.crossing, reached)
+        matrix[np.ix_(other, crossing)] = matrix[np.ix_(crossing, other)].T
+        matrix[np.ix_(other, other)] = _products(inner, np.swapaxes(inner, -1, -2))
+        for level, a in enumerate(solved.a):
+            p = -(a @ solved.pull) @ solved.a - grid[level][:, None] * grid[:, None, :] / total
+            p[level] += a
+            matrix[np.ix_(crossing, crossing)] += _products(p @ self.crossing, self.crossing[:, level, None] @ p)
+        return matrix / 2
+
+    def typical_noise(self, u: FloatArray) -> FloatArray:
+        """Sampling variance of a typical cell of every component, as in `mixture.typical_noise`."""
+        precision, groups = self._grid(u), self._grid(np.ones(len(u)))
+        typical = np.empty(len(self))
+        typical[self.places[0]] = _typical(self.crossing, precision, groups)
+        typical[self.places[1]] = _typical(self.other, precision.sum(axis=0), groups.sum(axis=0))
+        return typical
+
+    def law(self, z: FloatArray, u: FloatArray, variances: FloatArray) -> tuple[FloatArray, Callable[[], Posterior]]:
+        """Log restricted likelihood (point,) and the call for the posterior, which takes twice as long."""
+        parts = np.array_split(variances, -(-len(variances) // max(1, CHUNK // self.crossing[0].size)))
+
+        def posterior() -> Posterior:
+            each = [self.posterior(z, u, some)[1] for some in parts]
+            return Posterior(
+                *(np.concatenate([getattr(law, name) for law in each]) for name in ("estimate", "variance"))
+            )
+
+        return np.concatenate([self.log_likelihood(z, u, some) for some in parts]), posterior
+
+
+def _products(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Sums of products of every array of ``first`` with every one of ``second``."""
+    sums: FloatArray = first.reshape(len(first), -1) @ second.reshape(len(second), -1).T
+    return sums
+
+
+def _typical(matrices: FloatArray, precision: FloatArray, groups: FloatArray) -> FloatArray:
+    """Geometric means over cells of 1 / precision, from matrices C_S (component, ..., cell, cell); ``groups`` counts them."""
+    sums, sizes = ((matrices @ each[..., None])[..., 0] for each in (precision, groups))
+    share = np.where(sums > 0, groups / np.maximum(sizes, 1.0), 0.0)
+    logs = share * np.log(np.where(sums > 0, sums, 1.0))
+    along = tuple(range(1, sums.ndim))
+    typical: FloatArray = np.exp(-logs.sum(axis=along) / share.sum(axis=along))
+    return typical
