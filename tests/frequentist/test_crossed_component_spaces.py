@@ -37,8 +37,8 @@ def data(components: Family) -> tuple[np.ndarray, np.ndarray]:
     """Estimates and precisions, of which every seventh is 0."""
     groups = components.cells.shape[1]
     rng = np.random.default_rng(groups)
-    z: np.ndarray = rng.normal(0.3, 1, groups)
-    return z, np.where(np.arange(groups) % 7 == 3, 0.0, rng.gamma(2, 2, groups))
+    z, u = rng.normal(0.3, 1, (groups,)), rng.gamma(2, 2, (groups,))
+    return z, np.where(np.arange(groups) % 7 == 3, 0.0, u)
 
 
 POINTS = [RNG.gamma(0.7, 0.5, len(FAMILY.names)), np.where(np.arange(len(FAMILY.names)) % 2, 0.0, 0.4), np.zeros(8)]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayesgroups.data.arrays import BoolArray, FloatArray
+from bayesgroups.data.arrays import BoolArray, FloatArray, IntArray
 from bayesgroups.errors import InputError
 
 RANK = 1e-10
@@ -36,13 +36,15 @@ class Centred:
     """Columns with their weighted means taken out, on the scale where every row weighs the same.
 
     ``mean`` (column,) are weighted means, ``share`` (subgroup,) the weights divided by their sum ``total``, and ``x`` is
-    ``sqrt(share) (x - mean)``, with exact zeros in columns that do not vary.
+    ``sqrt(share) (x - mean)``, with exact zeros in columns that do not vary. ``subgroup`` (column,) is the one that a column
+    indicates, -1 for any other column.
     """
 
     mean: FloatArray
     share: FloatArray
     total: float
     x: FloatArray
+    subgroup: IntArray
 
     def response(self, z: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Weighted means (...,) of estimates (..., subgroup), and ``sqrt(share) (z - mean)``."""
@@ -70,7 +72,9 @@ def centred(x: FloatArray, w: FloatArray) -> Centred:
     share = w / largest / total
     mean = share @ x
     deviations = np.where(np.ptp(x, axis=0) > 0, x - mean, 0.0)
-    return Centred(mean, share, total * float(largest), np.sqrt(share)[:, None] * deviations)
+    indicates = ((x == 0) | (x == 1)).all(axis=0) & (x.sum(axis=0) == 1)
+    subgroup = np.where(indicates, np.argmax(x, axis=0), -1)
+    return Centred(mean, share, total * float(largest), np.sqrt(share)[:, None] * deviations, subgroup)
 
 
 def line(of: Centred, mean: float, coefficient: FloatArray) -> Line:

@@ -7,12 +7,13 @@ penalise the selected columns and shrinks the others a little, so that small coe
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
-from bayesgroups.data.arrays import BoolArray, FloatArray, IntArray
+from bayesgroups.data.arrays import BoolArray, FloatArray
 from bayesgroups.errors import InputError
+from bayesgroups.frequentist.structured.fixed_columns import FixedColumns
 from bayesgroups.frequentist.structured.linear import RANK, Centred, Line, centred, line
 
 Scale = Literal["variance", "norm", "raw"]
@@ -50,65 +51,43 @@ def partial_ridge(x: FloatArray, z: FloatArray, w: FloatArray, selected: BoolArr
     """
     of = centred(x, w)
     mean, y = of.response(z)
-    return line(of, float(mean), penalised(of, scale).coefficient(y, selected))
+    return line(of, float(mean), penalised(of, scale).coefficient(y[None], selected)[0])
 
 
 @dataclass(frozen=True)
 class Penalised:
     """Partial ridge on given columns, for any responses and selections.
 
-    ``length`` (column,) divides a penalised column, 0 where one does not vary; ``precision`` (subgroup, subgroup) is
-    (I + P P')^-1 of all columns P on the scale of the penalty. Those of a selection are fixed effects, which generalised least
-    squares takes out whatever variance they are given beside, so that one matrix serves every selection.
+    ``length`` (column,) divides a penalised column, 0 where one does not vary; ``covariance`` (subgroup, subgroup) is I + P P' of
+    all columns P on the scale of the penalty. Those of a selection are fixed effects, which generalised least squares takes out
+    whatever variance they are given beside, so that one matrix serves every selection.
     """
 
     of: Centred
     length: FloatArray
-    precision: FloatArray
+    covariance: FloatArray
 
     def coefficient(self, y: FloatArray, selected: BoolArray) -> FloatArray:
-        """Coefficients (..., column) of partial ridge, of centred responses (..., subgroup)."""
+        """Coefficients (response, column) of partial ridge, of centred responses (response, subgroup).
+
+        A subgroup whose indicator is selected is fitted whatever the other columns say, so that these are fitted to the rest.
+        """
         x, length = self.of.x, self.length
         free, held = selected & (length > 0), ~selected & (length > 0)
-        basis = _basis(x[:, free])
-        weighted = self.precision @ basis.q
-        fixed = np.linalg.solve(basis.q.T @ weighted, (y @ weighted)[..., None])[..., 0]
-        pull = y @ self.precision - fixed @ weighted.T
+        fitted, indicators = np.unique(np.where(free, self.of.subgroup, -1), return_index=True)
+        fitted, indicators = fitted[fitted >= 0], indicators[fitted >= 0]
+        free[indicators] = False
+        rest = np.setdiff1d(np.arange(len(x)), fitted)
+        fixed = FixedColumns.over(rest, np.column_stack([np.sqrt(self.of.share), x[:, free]]))
+        pull = np.zeros_like(y)
+        pull[:, rest] = fixed.leave(y[:, rest], self.covariance[np.ix_(rest, rest)])
         with np.errstate(divide="ignore", invalid="ignore"):
             coefficient = np.where(held, (pull @ x) * (len(x) / length**2), 0.0)
         unexplained = y - coefficient @ x.T
-        coefficient[..., free] = basis.coefficient(unexplained)
+        coefficient[:, free], coefficient[:, indicators] = fixed.coefficients(
+            unexplained[:, rest], fitted, unexplained[:, fitted]
+        )
         return coefficient
-
-
-@dataclass(frozen=True)
-class _Basis:
-    """Orthonormal basis ``q`` (subgroup, direction) of some columns, which are ``q`` times ``triangle`` (direction, column).
-
-    ``order`` (column,) says which columns those of the triangle are.
-    """
-
-    q: FloatArray
-    triangle: FloatArray
-    order: IntArray
-
-    def coefficient(self, y: FloatArray) -> FloatArray:
-        """Coefficients (..., column) of least squares of responses (..., subgroup), with the smallest norm."""
-        across, upper = np.linalg.qr(self.triangle.T)
-        coefficient = np.empty((*y.shape[:-1], len(self.order)))
-        coefficient[..., self.order] = np.linalg.solve(upper.T, (y @ self.q)[..., None])[..., 0] @ across.T
-        return coefficient
-
-
-def _basis(x: FloatArray) -> _Basis:
-    """Basis of columns, from a pivoted QR decomposition, at a third of the cost of singular values."""
-    from scipy.linalg import qr
-
-    decompose: Any = qr  # how many arrays it returns depends on its settings
-    q, triangle, order = decompose(x, mode="economic", pivoting=True, check_finite=False)
-    size = np.abs(np.diagonal(triangle))
-    rank = int((size > RANK * size.max(initial=0.0)).sum())
-    return _Basis(q[:, :rank], triangle[:rank], order)
 
 
 def penalised(of: Centred, scale: Scale = "variance") -> Penalised:
@@ -117,7 +96,7 @@ def penalised(of: Centred, scale: Scale = "variance") -> Penalised:
     varied = length > 0
     # With w~ for weights the columns are sqrt(K) times as long; the penalty K lambda2 is 1.
     columns = of.x[:, varied] * (np.sqrt(len(of.x)) / length[varied])
-    return Penalised(of, length, np.linalg.inv(columns @ columns.T + np.eye(len(of.x))))
+    return Penalised(of, length, columns @ columns.T + np.eye(len(of.x)))
 
 
 def scales(of: Centred, scale: Scale) -> FloatArray:

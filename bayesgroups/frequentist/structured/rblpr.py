@@ -90,14 +90,14 @@ def run(
         noise = rng.standard_normal((replicates, len(z)))
     again_mean, again = of.response(fitted + noise / np.sqrt(w))
     chosen = solve_together(of, again, penalty) != 0
-    draws = np.empty((replicates, len(points)))
+    coefficients = np.empty_like(chosen, dtype=np.float64)
     partial = penalised(of, scale)
     patterns, which = np.unique(chosen, axis=0, return_inverse=True)
     for i, pattern in enumerate(patterns):
         members = np.flatnonzero(which.ravel() == i)
-        coefficient = partial.coefficient(again[members], pattern)
-        draws[members] = again_mean[members, None] + coefficient @ (points - of.mean).T
-    ridge = line(of, float(mean), partial.coefficient(y, selected))
+        coefficients[members] = partial.coefficient(again[members], pattern)
+    draws = again_mean[:, None] + coefficients @ (points - of.mean).T
+    ridge = line(of, float(mean), partial.coefficient(y[None], selected)[0])
     return Bootstrap(ols.at(points), ridge.at(points), draws, selected)
 
 
