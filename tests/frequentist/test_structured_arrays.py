@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -209,7 +210,9 @@ def test_partial_ridge_is_least_squares_with_rows_of_penalties(seed: int) -> Non
     of = centred(x, rng.uniform(1, 900, 9))
     _, y = of.response(rng.standard_normal((4, 9)))
     partial = penalised(of)
-    some = [np.isin(np.arange(x.shape[1]), rng.choice(x.shape[1], number, replace=False)) for number in (0, 1, 4, 8, 15)]
+    some = [
+        np.isin(np.arange(x.shape[1]), rng.choice(x.shape[1], number, replace=False)) for number in (0, 1, 4, 8, 15)
+    ]
     for selected in (*some, np.arange(x.shape[1]) < 9):
         rows = np.vstack([np.sqrt(len(x)) * of.x, np.diag(np.where(selected, 0.0, partial.length))])
         sides = np.vstack([np.sqrt(len(x)) * y.T, np.zeros((x.shape[1], 4))])
@@ -329,6 +332,14 @@ def test_a_fold_without_rows_on_one_side_says_nothing() -> None:
     nothing, none, one = np.zeros((1, 0)), np.array([np.nan]), np.array([1.0])
     splits = [Split(nothing, none, 0 * one, one, one), Split(nothing, one, one, none, 0 * one)]
     assert cross_validation.losses(splits, np.array([1.0]), 1.0).tolist() == [[0.0], [0.0]]
+
+
+def test_folds_on_threads_leave_the_filters_of_warnings_alone(worked: Problem) -> None:
+    x, z, w = worked
+    before = list(warnings.filters)
+    penalties = cross_validation.grid(lasso.penalty_max(x, z, w))
+    cross_validation.losses([Split(x, z, w, z, w)] * 40, penalties, float(w.sum()))
+    assert list(warnings.filters) == before
 
 
 def test_penalties_of_a_fold_keep_their_proportion_to_the_weights(worked: Problem) -> None:

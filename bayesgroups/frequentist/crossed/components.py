@@ -11,7 +11,7 @@ from bayesgroups.frequentist.crossed.families import Family
 from bayesgroups.frequentist.crossed.level_blocks import LevelBlocks
 from bayesgroups.frequentist.crossed.level_layout import layout_of
 
-MIN_GROUPS = 130
+MIN_GROUPS = 120
 """Groups below which matrices of all of them are quicker than any other form."""
 
 Components = FloatArray | ComponentSpace[Any]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.threads import side_by_side
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.structured import lasso
 
@@ -58,16 +61,21 @@ def losses(splits: Sequence[Split], penalties: FloatArray, total: float) -> Floa
     >>> losses([Split(empty, z, w, np.array([1.0, np.nan]), np.array([1.0, 0.0]))], np.array([0.0]), total=4.0).round(6).tolist()
     [[0.111111]]
     """
-    loss = np.zeros((len(splits), len(penalties)))
-    for i, split in enumerate(splits):
-        use = np.isfinite(split.z) & (split.w > 0)
-        left = np.isfinite(split.z_left) & (split.w_left > 0)
-        if not use.any() or not left.any():
-            continue
-        scaled = penalties * (split.w[use].sum() / total)
-        fits = lasso.path(split.x[use], split.z[use], split.w[use], scaled, TOLERANCE)
-        predicted = np.stack([fitted.at(split.x[left]) for fitted in fits])
-        loss[i] = ((split.z_left[left] - predicted) ** 2) @ split.w_left[left]
+    calls = [partial(_losses, split, penalties, total) for split in splits]
+    with lasso.unconverged(), side_by_side(calls, min(len(calls), os.cpu_count() or 1)) as rows:
+        return np.array(list(rows)).reshape(len(calls), len(penalties))
+
+
+def _losses(split: Split, penalties: FloatArray, total: float) -> FloatArray:
+    """Losses (penalty,) of one fold."""
+    use = np.isfinite(split.z) & (split.w > 0)
+    left = np.isfinite(split.z_left) & (split.w_left > 0)
+    if not use.any() or not left.any():
+        return np.zeros(len(penalties))
+    scaled = penalties * (split.w[use].sum() / total)
+    fits = lasso.path(split.x[use], split.z[use], split.w[use], scaled, TOLERANCE)
+    predicted = np.stack([fitted.at(split.x[left]) for fitted in fits])
+    loss: FloatArray = ((split.z_left[left] - predicted) ** 2) @ split.w_left[left]
     return loss
 
 

@@ -8,6 +8,8 @@ Nothing is halved or averaged in this objective; a solver that divides the squar
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -90,14 +92,24 @@ def largest_penalty(of: Centred, y: FloatArray) -> float:
     return 2 * of.total * float(np.abs(y @ of.x).max(initial=0.0))
 
 
-def _descend(x: FloatArray, y: FloatArray, penalties: FloatArray, tolerance: float) -> FloatArray:
-    """Coefficients (penalty, column) that minimise sum (y - x b)^2 + penalty ||b||_1."""
+@contextmanager
+def unconverged() -> Iterator[None]:
+    """No warning of redundant coefficients that still move: after so many sweeps the fitted values stand still.
+
+    Fits on threads are surrounded by another one, since filters of warnings belong to the process.
+    """
     from sklearn.exceptions import ConvergenceWarning
-    from sklearn.linear_model import lasso_path
 
     with warnings.catch_warnings():
-        # After so many sweeps the fitted values stand still, whatever redundant coefficients do.
         warnings.simplefilter("ignore", ConvergenceWarning)
+        yield
+
+
+def _descend(x: FloatArray, y: FloatArray, penalties: FloatArray, tolerance: float) -> FloatArray:
+    """Coefficients (penalty, column) that minimise sum (y - x b)^2 + penalty ||b||_1."""
+    from sklearn.linear_model import lasso_path
+
+    with unconverged():
         solver: Any = lasso_path  # its defaults are not the types it takes
         _, coefficient, _ = solver(
             np.asfortranarray(x), y, alphas=penalties / (2 * len(y)), precompute=x.T @ x, tol=tolerance, max_iter=SWEEPS

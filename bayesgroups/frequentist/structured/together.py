@@ -7,6 +7,8 @@ needs one matrix for all of them.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
@@ -21,6 +23,10 @@ TOLERANCE = 1e-7
 """Largest change and disagreement of a coefficient of a unit column, relative to the length of the response."""
 ROUNDS, CHECK = 4000, 50
 """Rounds at most, and how many pass between two looks at the tolerance."""
+CHUNK = 20_000
+"""Numbers that are worked on at once, which stay in the cache."""
+RANK = 1e-13
+"""Eigenvalues below this share of the largest are rounding."""
 
 
 def solve_together(of: Centred, y: FloatArray, penalty: float) -> FloatArray:
@@ -41,22 +47,62 @@ def solve_together(of: Centred, y: FloatArray, penalty: float) -> FloatArray:
         return least_squares(of, y)
     columns = of.x[:, varying] / length[varying]
     threshold = penalty / of.total / 2 / length[varying] / STEP
-    solutions[:, varying] = _split(columns, y, threshold) / length[varying]
+    # What an indicator has to itself of the square of its length; the rest it shares with the intercept.
+    alone = np.where(of.subgroup < 0, 0.0, of.share[of.subgroup])[varying] / length[varying] ** 2
+    solutions[:, varying] = _split(columns, y, threshold, alone) / length[varying]
     return solutions
 
 
-def _split(columns: FloatArray, y: FloatArray, threshold: FloatArray) -> FloatArray:
+def _split(columns: FloatArray, y: FloatArray, threshold: FloatArray, alone: FloatArray) -> FloatArray:
     inverse = np.linalg.inv(columns.T @ columns + STEP * np.eye(columns.shape[1]))
     start = (y @ columns) @ inverse
     size = np.sqrt((y**2).sum(axis=1, keepdims=True)) + np.finfo(np.float64).tiny
-    sparse, price = np.zeros_like(start), np.zeros_like(start)
-    for turn in range(1, ROUNDS + 1):
-        dense = start + (sparse - price) @ (STEP * inverse)
-        mixed = RELAXATION * dense + (1 - RELAXATION) * sparse + price
-        price = np.clip(mixed, -threshold, threshold)
-        before, sparse = sparse, mixed - price
-        if turn % CHECK == 0:
-            moved = np.maximum(np.abs(sparse - before), np.abs(sparse - dense))
-            if (moved <= TOLERANCE * size).all():
-                break
+    product = _Product.of(STEP * inverse, STEP / (alone + STEP))
+    sparse, price, before, dense = (np.zeros_like(start) for _ in range(4))
+    chunks = np.array_split(np.arange(len(y)), -(-start.size // CHUNK))
+    for _ in range(ROUNDS // CHECK):
+        for rows in chunks:
+            some = slice(rows[0], rows[-1] + 1)
+            _advance(start[some], threshold, product, sparse[some], price[some], before[some], dense[some])
+        moved = np.maximum(np.abs(sparse - before), np.abs(sparse - dense))
+        if (moved <= TOLERANCE * size).all():
+            break
     return sparse
+
+
+def _advance(
+    start: FloatArray, threshold: FloatArray, product: _Product,
+    sparse: FloatArray, price: FloatArray, before: FloatArray, dense: FloatArray,
+) -> None:  # fmt: skip
+    """Rounds until the next look, of some responses, in place."""
+    for _ in range(CHECK):
+        np.subtract(sparse, price, out=dense)
+        product.into(dense)
+        dense += start
+        before[:] = sparse
+        sparse *= 1 - RELAXATION
+        sparse += price
+        sparse += RELAXATION * dense
+        np.clip(sparse, -threshold, threshold, out=price)
+        sparse -= price
+
+
+@dataclass(frozen=True)
+class _Product:
+    """Symmetric matrix in the form ``diagonal + left right'``, with few columns where indicators share little."""
+
+    diagonal: FloatArray
+    left: FloatArray
+    right: FloatArray
+
+    @classmethod
+    def of(cls, matrix: FloatArray, diagonal: FloatArray) -> _Product:
+        values, vectors = np.linalg.eigh(matrix - np.diag(diagonal))
+        kept = np.abs(values) > RANK * np.abs(values).max()
+        return cls(diagonal, vectors[:, kept] * values[kept], vectors[:, kept].T)
+
+    def into(self, x: FloatArray) -> None:
+        """Take the place of rows (row, column) by their products with the matrix."""
+        across = x @ self.left
+        x *= self.diagonal
+        x += across @ self.right
