@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,12 @@ from bayesgroups.frequentist.crossed.joint_fit import Choice, Method
 from bayesgroups.frequentist.crossed.level_blocks import LevelBlocks
 from bayesgroups.frequentist.crossed.level_layout import layout_of
 from bayesgroups.frequentist.crossed.restricted import Restricted
+from bayesgroups.models.shared.ordered_levels import walk_root
 
 LEVELS = list(itertools.product(range(3), range(2), range(4)))
 FAMILY = family(LEVELS, ["a", "b", "c"], order=2)
-SOME = family([LEVELS[place] for place in (7, 2, 3, 23, 11, 0, 4, 9, 18, 13, 14)], ["a", "b", "c"])
+SOME_LEVELS = [LEVELS[place] for place in (7, 2, 3, 23, 11, 0, 4, 9, 18, 13, 14)]
+SOME = family(SOME_LEVELS, ["a", "b", "c"])
 """Groups in any order, with few at each level."""
 RNG = np.random.default_rng(4)
 
@@ -106,6 +109,55 @@ def test_answers_are_those_of_the_matrices(
     ours = crossed_effects.estimate(tally, method=method, interval=interval, order=order)
     for name in ("estimate", "std_error", "lower", "upper", "overall", "tau", "risk", "component_sd"):
         np.testing.assert_allclose(ours[name], theirs[name], rtol=2e-3, atol=2e-4, err_msg=name)
+
+
+def walks(levels: Sequence[tuple[int, ...]]) -> list[np.ndarray]:
+    """Roots of kernels along the last of three attributes, beside none of the others, the first, the second and both."""
+    a, b, c = np.array(levels).T
+    along = walk_root(4)[c]
+    rests = (np.zeros_like(a), a, b, 2 * a + b)
+    return [
+        np.where((rest[:, None] == np.unique(rest))[:, :, None], along[:, None], 0.0).reshape(len(a), -1)
+        for rest in rests
+    ]
+
+
+@pytest.mark.parametrize("levels", [LEVELS, SOME_LEVELS], ids=["every", "some"])
+def test_kernels_of_an_order_are_those_of_the_matrices(
+    levels: list[tuple[int, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Groups are laid out by an attribute without an order, of which the kernels are blocks or the same at every level."""
+    monkeypatch.setattr(components, "MIN_GROUPS", 2)
+    groups, kernels = family(levels, ["a", "b", "c"], order=2), walks(levels)
+    (z, u), dense = data(groups), components_of(groups, joint=True, kernels=kernels)
+    layout = layout_of(groups, kernels)
+    assert isinstance(dense, np.ndarray)
+    assert layout is not None
+    assert 0 < layout.kernels_cross.sum() < 4
+    blocks = LevelBlocks.of(groups, layout, kernels)
+    variances = np.random.default_rng(3).lognormal(-1, 2, (5, len(dense)))
+    for each in variances:
+        value, slope = sure.risk(z, u, dense, each)
+        ours = sure.risk(z, u, blocks, each)
+        assert ours[0] == pytest.approx(value, rel=1e-10)
+        np.testing.assert_allclose(ours[1], slope, rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(
+        marginal_likelihood.information(u, blocks.without_shared(), variances[0, 1:]),
+        marginal_likelihood.information(u, dense[1:], variances[0, 1:]),
+        rtol=1e-8,
+    )
+    np.testing.assert_allclose(mixture.typical_noise(u, blocks), mixture.typical_noise(u, dense), rtol=1e-12)
+    law = blocks.without_shared().law(z, u, variances[:, 1:])[1]()
+    expected = Restricted(z, u, dense[1:]).posterior(variances[:, 1:])
+    np.testing.assert_allclose(law.estimate, expected.estimate, rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(law.variance, expected.variance, rtol=1e-8)
+
+
+def test_groups_are_not_laid_out_by_an_attribute_with_an_order() -> None:
+    """Its levels have no blocks, though it has the most of them."""
+    layout = layout_of(family(LEVELS, ["a", "b", "c"]), walks(LEVELS))
+    assert layout is not None
+    assert layout.level.tolist() == [a for a, _, _ in LEVELS]
 
 
 def test_levels_are_those_of_the_attribute_that_makes_the_least_work() -> None:

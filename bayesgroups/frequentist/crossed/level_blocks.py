@@ -16,7 +16,7 @@ and Q may be singular.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -49,7 +49,7 @@ class BlockMatrices:
 
 @dataclass(frozen=True)
 class LevelBlocks(ComponentSpace[BlockMatrices]):
-    """Components of a family by the levels of one of its attributes.
+    """Components of a family, and kernels beside them, by the levels of one of its attributes.
 
     ``level`` and ``cell`` (group,) are the place of a group; ``crossing`` (component, level, cell, cell) and ``other`` (component,
     cell, cell) are the matrices C_S of the components that cross the attribute and of the others, at ``places`` among all.
@@ -75,17 +75,36 @@ class LevelBlocks(ComponentSpace[BlockMatrices]):
     places: tuple[IntArray, IntArray]
 
     @classmethod
-    def of(cls, family: Family, layout: Layout) -> LevelBlocks:
-        """Blocks of a family, laid out by `bayesgroups.frequentist.crossed.level_layout`."""
+    def of(cls, family: Family, layout: Layout, kernels: Sequence[FloatArray] = ()) -> LevelBlocks:
+        """Blocks of a family, and before its identity of kernels, each by its root (group, effect).
+
+        They are laid out by `bayesgroups.frequentist.crossed.level_layout`.
+        """
         level, cell, crosses = layout.level, layout.cell, layout.crosses
         grids = np.full((int(crosses.sum()), layout.levels, layout.cells), -1)
         grids[:, level, cell] = family.cells[crosses]
         alike = (grids[..., :, None] == grids[..., None, :]) & (grids[..., None] >= 0)
         names = np.zeros((int((~crosses).sum()), layout.cells), dtype=np.int64)
         names[:, cell] = family.cells[~crosses]
-        other = names[:, :, None] == names[:, None, :]
-        places = np.flatnonzero(crosses), np.flatnonzero(~crosses)
-        return cls(level, cell, alike.astype(np.float64), other.astype(np.float64), places)
+        crossing, other = [*alike.astype(np.float64)], [*(names[:, :, None] == names[:, None, :]).astype(np.float64)]
+        identity = crossing.pop()
+        for root, apart in zip(kernels, layout.kernels_cross, strict=True):
+            if apart:
+                grid = np.zeros((layout.levels, layout.cells, root.shape[1]))
+                grid[level, cell] = root
+                crossing.append(grid @ np.swapaxes(grid, -1, -2))
+            else:
+                repeated = np.zeros((layout.cells, root.shape[1]))
+                repeated[cell] = root
+                other.append(repeated @ repeated.T)
+        places = np.append(np.append(crosses[:-1], layout.kernels_cross), True)
+        return cls(
+            level,
+            cell,
+            np.stack([*crossing, identity]),
+            np.stack(other),
+            (np.flatnonzero(places), np.flatnonzero(~places)),
+        )
 
     def __len__(self) -> int:
         return len(self.crossing) + len(self.other)
@@ -243,9 +262,11 @@ def _products(first: FloatArray, second: FloatArray) -> FloatArray:
 
 def _typical(matrices: FloatArray, precision: FloatArray, groups: FloatArray) -> FloatArray:
     """Geometric means over cells of 1 / precision, from matrices C_S (component, ..., cell, cell); ``groups`` counts them."""
-    sums, sizes = ((matrices @ each[..., None])[..., 0] for each in (precision, groups))
-    share = np.where(sums > 0, groups / np.maximum(sizes, 1.0), 0.0)
-    logs = share * np.log(np.where(sums > 0, sums, 1.0))
+    weight = np.abs(matrices)  # those of an order may be negative
+    sums, sizes = ((weight @ each[..., None])[..., 0] for each in (precision, groups))
+    some = sums > 0
+    share = np.where(some, groups / np.where(some, sizes, 1.0), 0.0)
+    logs = share * np.log(np.where(some, sums, 1.0))
     along = tuple(range(1, sums.ndim))
     typical: FloatArray = np.exp(-logs.sum(axis=along) / share.sum(axis=along))
     return typical

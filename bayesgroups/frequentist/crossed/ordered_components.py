@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import xarray as xr
 
 from bayesgroups.errors import InputError
@@ -22,15 +21,13 @@ def with_orders(
     These come before the identity, and are named ``age (ordered)``. InputError if an order cannot be meant, see
     `bayesgroups.models.shared.ordered_levels.ordered_blocks`.
     """
-    plain = components_of(family, joint=joint or bool(ordered))
     if not ordered:
-        return family.names, plain
+        return family.names, components_of(family, joint=joint)
     parts = subsets(tally, order)
     try:
         along = ordered_blocks(tally, parts, ordered, cyclic)
     except ValueError as problem:
         raise InputError(f"crossed_effects: {problem}") from None
-    kernels = [block.root @ block.root.T for block in along.blocks]
-    matrices = family.agreement()
     names = [f"{parts.names[block.component]} (ordered)" for block in along.blocks]
-    return (*family.names[:-1], *names, family.names[-1]), np.stack([*matrices[:-1], *kernels, matrices[-1]])
+    kernels = [block.root for block in along.blocks]
+    return (*family.names[:-1], *names, family.names[-1]), components_of(family, joint=joint, kernels=kernels)
