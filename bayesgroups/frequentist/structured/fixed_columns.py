@@ -33,12 +33,13 @@ class FixedColumns:
 
     def leave(self, y: FloatArray, covariance: FloatArray) -> FloatArray:
         """Inverse of a covariance times what generalised least squares leaves of responses (response, subgroup)."""
-        from scipy.linalg.lapack import dpotrf, dpotrs
+        from scipy.linalg import get_lapack_funcs
 
         if not y.size:
             return np.zeros_like(y)
-        factor = dpotrf(covariance.T, lower=1, overwrite_a=1)[0]
-        solved = dpotrs(factor, np.vstack([self.left.T, y]).T, lower=1)[0].T
+        potrf, potrs = get_lapack_funcs(("potrf", "potrs"), dtype=np.float64)
+        factor = potrf(covariance.T, lower=1, overwrite_a=1)[0]
+        solved = potrs(factor, np.vstack([self.left.T, y]).T, lower=1)[0].T
         weighted, pull = solved[: len(self.values)], solved[len(self.values) :]
         level = np.linalg.solve(weighted @ self.left, (pull @ self.left).T)
         return np.asarray(pull - level.T @ weighted)
