@@ -12,7 +12,7 @@ import pytest
 
 import bayesgroups as bg
 from bayesgroups.frequentist import crossed_effects
-from bayesgroups.frequentist.crossed import components, marginal_likelihood, mixture, sure
+from bayesgroups.frequentist.crossed import components, joint_fit, marginal_likelihood, mixture, sure
 from bayesgroups.frequentist.crossed.components import components_of
 from bayesgroups.frequentist.crossed.effect_space import EffectSpace
 from bayesgroups.frequentist.crossed.families import Family, family
@@ -71,6 +71,31 @@ def test_objectives_are_those_of_the_matrices(form: Any, groups: Family, varianc
         atol=1e-9,
     )
     np.testing.assert_allclose(mixture.typical_noise(u, full), mixture.typical_noise(u, dense), rtol=1e-12)
+
+
+@pytest.mark.parametrize("groups", [FAMILY, SOME], ids=["every", "some"])
+@pytest.mark.parametrize("form", FORMS, ids=["effects", "blocks"])
+def test_matrices_of_a_form_are_those_of_the_family(form: Any, groups: Family) -> None:
+    np.testing.assert_array_equal(form(groups).matrices(), groups.agreement())
+    np.testing.assert_array_equal(form(groups).without_shared().matrices(), groups.without("shared").agreement())
+
+
+@pytest.mark.parametrize("form", FORMS, ids=["effects", "blocks"])
+def test_matrices_are_taken_where_estimates_are_thousands_of_errors_apart(
+    form: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    z, u = data(FAMILY)
+    z, v = z * 1e5, np.where(u > 0, 1 / np.where(u > 0, u, 1.0), np.nan)
+    asked: Any = {"centre": 0.0, "method": "suremap", "tasks": None, "interval": "corrected", "seed": 1}
+    theirs = joint_fit.fit(z[None], v[None], FAMILY.agreement(), **asked)
+    ours = joint_fit.fit(z[None], v[None], form(FAMILY), **asked)
+    assert ours is not None
+    assert theirs is not None
+    np.testing.assert_array_equal(ours.estimate, theirs.estimate)
+    monkeypatch.setattr(joint_fit, "MAX_GROUPS_IN_MATRICES", 5)
+    large = joint_fit.fit(z[None], v[None], form(FAMILY), **asked)
+    assert large is not None
+    assert not np.array_equal(large.estimate, theirs.estimate)
 
 
 @pytest.mark.parametrize("groups", [FAMILY, SOME], ids=["every", "some"])
@@ -147,6 +172,7 @@ def test_kernels_of_an_order_are_those_of_the_matrices(
         rtol=1e-8,
     )
     np.testing.assert_allclose(mixture.typical_noise(u, blocks), mixture.typical_noise(u, dense), rtol=1e-12)
+    np.testing.assert_allclose(blocks.matrices(), dense, atol=1e-15)
     law = blocks.without_shared().law(z, u, variances[:, 1:])[1]()
     expected = Restricted(z, u, dense[1:]).posterior(variances[:, 1:])
     np.testing.assert_allclose(law.estimate, expected.estimate, rtol=1e-8, atol=1e-9)

@@ -25,6 +25,17 @@ class Posterior:
     variance: FloatArray
 
 
+@dataclass(frozen=True)
+class _Levelled:
+    """Log restricted likelihood, W 1 and its sum, the generalised least-squares level, and W (z - level)."""
+
+    log_likelihood: FloatArray
+    row: FloatArray
+    precision: FloatArray
+    level: FloatArray
+    pulled: FloatArray
+
+
 class Solved(Protocol):
     """Matrices at some variances, with log det(I + K diag(u))."""
 
@@ -45,6 +56,10 @@ class ComponentSpace[S: Solved](ABC):
         """Number of components."""
 
     @abstractmethod
+    def matrices(self) -> FloatArray:
+        """Matrices C_S, array (component, group, group)."""
+
+    @abstractmethod
     def without_shared(self) -> Self:
         """The components but the first, the level that all groups share."""
 
@@ -55,6 +70,15 @@ class ComponentSpace[S: Solved](ABC):
     @abstractmethod
     def weigh(self, solved: S, x: FloatArray) -> FloatArray:
         """W x, (..., group)."""
+
+    def row_sums(self, solved: S, groups: int) -> FloatArray:
+        """W 1, (..., group)."""
+        return self.weigh(solved, np.ones(groups))
+
+    def mean_precision(self, solved: S, row: FloatArray) -> FloatArray:
+        """Precision 1' W 1 of the generalised least-squares mean, (...), from ``row`` W 1."""
+        precision: FloatArray = row.sum(axis=-1)
+        return precision
 
     @abstractmethod
     def covary(self, variances: FloatArray, x: FloatArray) -> FloatArray:
@@ -86,7 +110,7 @@ class ComponentSpace[S: Solved](ABC):
 
     def posterior_mean(self, z: FloatArray, u: FloatArray, variances: FloatArray, *, centre: float) -> FloatArray:
         """Estimates (group,), as in `sure.posterior_mean`."""
-        return centre + self.covary(variances, self.weigh(self.solve(u, variances), z - centre))
+        return self._drawn_from(z, u, variances, self.weigh(self.solve(u, variances), z - centre), centre)
 
     def risk(self, z: FloatArray, u: FloatArray, variances: FloatArray, *, centre: float) -> tuple[float, FloatArray]:
         """SURE and its gradient, as in `sure.risk`."""
@@ -100,32 +124,42 @@ class ComponentSpace[S: Solved](ABC):
     def deviance(self, z: FloatArray, u: FloatArray, variances: FloatArray) -> tuple[float, FloatArray]:
         """-2 log restricted likelihood and its gradient, as in `marginal_likelihood.deviance`."""
         solved = self.solve(u, variances)
-        row, weighted = self.weigh(solved, np.ones(len(u))), self.weigh(solved, z)
-        total = row.sum()
-        pz = weighted - row * (row @ z / total)
-        value = solved.log_determinant + np.log(total) + z @ pz
-        return float(value), self.traces(solved) - self.between(row, row) / total - self.between(pz, pz)
+        found = self._levelled(solved, z)
+        row, pz = found.row, found.pulled
+        gradient = self.traces(solved) - self.between(row, row) / found.precision - self.between(pz, pz)
+        return -2 * float(found.log_likelihood), gradient
 
     def log_likelihood(self, z: FloatArray, u: FloatArray, variances: FloatArray) -> FloatArray:
         """Log restricted likelihood (...,)."""
-        return self._levelled(self.solve(u, variances), z)[0]
+        return self._levelled(self.solve(u, variances), z).log_likelihood
 
     def posterior(self, z: FloatArray, u: FloatArray, variances: FloatArray) -> tuple[FloatArray, Posterior]:
         """Log restricted likelihood (...,) and the posterior (..., group), the overall mean integrated out."""
         solved = self.solve(u, variances)
-        likelihood, row, weighted = self._levelled(solved, z)
-        total = row.sum(axis=-1)[..., None]
-        level = (row @ z)[..., None] / total
-        mean = level + self.covary(variances, weighted - row * level)
-        left = 1 - self.covary(variances, row)
-        return likelihood, Posterior(mean, self.conditional_variance(solved, u) + left**2 / total)
+        found = self._levelled(solved, z)
+        mean = self._drawn_from(z, u, variances, found.pulled, found.level[..., None])
+        left = 1 - self._drawn_from(np.ones(len(z)), u, variances, found.row, 0.0)
+        spread = self.conditional_variance(solved, u) + left**2 / found.precision[..., None]
+        return found.log_likelihood, Posterior(mean, spread)
 
-    def _levelled(self, solved: S, z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Log restricted likelihood, W 1 and W z."""
-        row, weighted = self.weigh(solved, np.ones(len(z))), self.weigh(solved, z)
-        total = row.sum(axis=-1)
-        distance = weighted @ z - (row @ z) ** 2 / total
-        return np.asarray(-(solved.log_determinant + np.log(total) + distance) / 2), row, weighted
+    def _drawn_from(
+        self, z: FloatArray, u: FloatArray, variances: FloatArray, pulled: FloatArray, centre: FloatArray | float
+    ) -> FloatArray:
+        """Posterior means centre + K W (z - centre) from W (z - centre), which are z - v W (z - centre) where there are data."""
+        mean: FloatArray = z - noise(u) * pulled
+        if (u == 0).any():
+            mean[..., u == 0] = (centre + self.covary(variances, pulled))[..., u == 0]
+        return mean
+
+    def _levelled(self, solved: S, z: FloatArray) -> _Levelled:
+        """The overall mean by generalised least squares, and what it leaves."""
+        row = self.row_sums(solved, len(z))
+        precision = self.mean_precision(solved, row)
+        level = row @ z / precision
+        left = z - level[..., None]
+        pulled = self.weigh(solved, left)
+        deviance = solved.log_determinant + np.log(precision) + (left * pulled).sum(axis=-1)
+        return _Levelled(-deviance / 2, row, precision, level, pulled)
 
     def law(self, z: FloatArray, u: FloatArray, variances: FloatArray) -> tuple[FloatArray, Callable[[], Posterior]]:
         """Log restricted likelihood (point,) and the call for the posterior, which here costs nothing more."""

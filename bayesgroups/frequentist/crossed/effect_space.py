@@ -58,6 +58,11 @@ class EffectSpace(ComponentSpace[EffectMatrices]):
     def __len__(self) -> int:
         return len(self.effects) + 1
 
+    def matrices(self) -> FloatArray:
+        """Matrices C_S, array (component, group, group)."""
+        same = (self.effects[:, :, None] == self.effects[:, None, :]).astype(np.float64)
+        return np.concatenate([same, np.eye(self.effects.shape[1])[None]])
+
     def without_shared(self) -> EffectSpace:
         """The components but the first, the level that all groups share."""
         return EffectSpace(self.effects[1:] - int(self.effects[0].max()) - 1)

@@ -26,6 +26,10 @@ TOGETHER = 300
 """Cells of task and group whose likelihood is looked at together, where it only serves the intervals."""
 KNOWN = 1e-6
 """Stands in for a sampling variance of 0, as a share of the smallest one that is not negligible."""
+MAX_SQUARED_DISTANCE = 1e7
+"""Squared distance of an estimate from the mean, in sampling variances, up to which forms without matrices keep their digits."""
+MAX_GROUPS_IN_MATRICES = 3000
+"""Groups whose matrices a computer can hold."""
 NEGLIGIBLE = 1e-12
 """Share of the largest sampling variance below which an estimate is taken as known beside the others."""
 
@@ -76,6 +80,7 @@ def fit(
     exact = used & ~positive
     noise = np.where(exact, KNOWN * v[positive].min(), np.where(positive, v, 1.0)) / unit**2
     y, u = np.where(used, z, 0.0) / unit, np.where(used, 1 / noise, 0.0)
+    agreement = _stable(agreement, y[0], u[0])
     risk = effective = np.nan
     between = 0.0 if errors is None else _between(errors / unit**2, positive[0])
     if method == "suremap":
@@ -105,6 +110,14 @@ def fit(
         risk / np.count_nonzero(used),
         effective,
     )
+
+
+def _stable(agreement: Components, y: FloatArray, u: FloatArray) -> Components:
+    """Components in a form that keeps its digits: matrices where estimates are thousands of standard errors apart."""
+    if not isinstance(agreement, ComponentSpace) or len(y) > MAX_GROUPS_IN_MATRICES:
+        return agreement
+    apart = u * (y - u @ y / u.sum()) ** 2
+    return agreement.matrices() if apart.max() > MAX_SQUARED_DISTANCE else agreement
 
 
 def _between(errors: FloatArray, positive: BoolArray) -> FloatArray:

@@ -29,18 +29,21 @@ from bayesgroups.frequentist.crossed.precision import inverse_and_log_determinan
 
 CHUNK = 30_000
 """Numbers that the matrices of a chunk of points may hold."""
+ROUNDING = 1e-13
+"""Share of a precision that is rounding."""
 
 
 @dataclass(frozen=True)
 class BlockMatrices:
     """Matrices at some variances, (..., level, cell, cell) for ``b`` B and ``a`` A, (..., cell, cell) for the others.
 
-    ``pull`` is T, ``kept`` I - S T, and ``collapsed`` Z' W Z; ``log_determinant`` (...) is log det(I + K diag(u)).
+    ``back`` is C^-1, ``pull`` T, ``kept`` I - S T, and ``collapsed`` Z' W Z; ``log_determinant`` (...) is log det(I + K diag(u)).
     """
 
     b: FloatArray
     q: FloatArray
     a: FloatArray
+    back: FloatArray
     pull: FloatArray
     kept: FloatArray
     collapsed: FloatArray
@@ -109,6 +112,15 @@ class LevelBlocks(ComponentSpace[BlockMatrices]):
     def __len__(self) -> int:
         return len(self.crossing) + len(self.other)
 
+    def matrices(self) -> FloatArray:
+        """Matrices C_S, array (component, group, group)."""
+        groups = len(self.level)
+        matrices = np.empty((len(self), groups, groups))
+        cells, same = np.ix_(self.cell, self.cell), self.level[:, None] == self.level
+        matrices[self.places[0]] = self.crossing[:, self.level[:, None], *cells] * same
+        matrices[self.places[1]] = self.other[:, *cells]
+        return matrices
+
     def without_shared(self) -> LevelBlocks:
         """The components but the first, the level that all groups share."""
         return replace(self, other=self.other[1:], places=(self.places[0] - 1, self.places[1][1:] - 1))
@@ -149,19 +161,34 @@ class LevelBlocks(ComponentSpace[BlockMatrices]):
         # Without data a cell has no weight, whatever the others say of it.
         some = root.any(axis=0)
         both = np.outer(some, some)
-        c = np.linalg.cholesky(a.sum(axis=-3) + np.diag(1.0 - some))
+        s = a.sum(axis=-3)
+        diagonal = np.arange(len(some))
+        s[..., diagonal, diagonal] = np.where(some, s[..., diagonal, diagonal] * (1 + ROUNDING), 1.0)
+        c = np.linalg.cholesky(s)
         turned = np.swapaxes(c, -1, -2)
         inner, log_determinant = inverse_and_log_determinant(np.eye(len(some)) + turned @ (both * q) @ c)
         back, half = invert_lower(c), c @ inner
         pull = np.swapaxes(back, -1, -2) @ (back - inner @ back)
         every = log_determinants.sum(axis=-1) + log_determinant
-        return BlockMatrices(b, q, a, pull, half @ back, both * (half @ turned), every)
+        return BlockMatrices(b, q, a, back, pull, half @ back, both * (half @ turned), every)
 
     def weigh(self, solved: BlockMatrices, x: FloatArray) -> FloatArray:
-        """W x, (..., group)."""
-        weighted = (solved.a @ self._grid(x)[..., None])[..., 0]
-        pulled = solved.pull @ weighted.sum(axis=-2)[..., None]
-        return self._groups(weighted - (solved.a @ pulled[..., None, :, :])[..., 0])
+        """W x, (..., group): A (x - Z c) + W Z c, whose terms do not cancel for c = S^-1 Z' A x."""
+        grid = self._grid(x)
+        sums = (solved.a @ grid[..., None]).sum(axis=-3)
+        cells = np.swapaxes(solved.back, -1, -2) @ (solved.back @ sums)
+        kept = np.swapaxes(solved.kept, -1, -2) @ cells
+        return self._groups((solved.a @ (grid[..., None] - cells[..., None, :, :] + kept[..., None, :, :]))[..., 0])
+
+    def row_sums(self, solved: BlockMatrices, groups: int) -> FloatArray:
+        """W 1 = W Z 1, (..., group)."""
+        kept = solved.kept.sum(axis=-2)[..., None, :, None]
+        return self._groups((solved.a @ kept)[..., 0])
+
+    def mean_precision(self, solved: BlockMatrices, row: FloatArray) -> FloatArray:
+        """Precision 1' W 1 = 1' Z' W Z 1, (...): never negative."""
+        precision: FloatArray = solved.collapsed.sum(axis=(-2, -1))
+        return precision
 
     def covary(self, variances: FloatArray, x: FloatArray) -> FloatArray:
         """K x, (..., group)."""
@@ -215,8 +242,8 @@ class LevelBlocks(ComponentSpace[BlockMatrices]):
     def information(self, u: FloatArray, variances: FloatArray) -> FloatArray:
         """Expected information on the variances, as in `marginal_likelihood.information`."""
         solved = self.solve(u, variances)
-        row = self.weigh(solved, np.ones(len(u)))
-        grid, total = self._grid(row), float(row.sum())
+        row = self.row_sums(solved, len(u))
+        grid, total = self._grid(row), float(self.mean_precision(solved, row))
         crossing, other = self.places
         cells = grid.sum(axis=0)
         # P = W - row row' / total, whose sums over levels are taken on one side and on both.

@@ -38,7 +38,7 @@ class FixedColumns:
         if not y.size:
             return np.zeros_like(y)
         potrf, potrs = get_lapack_funcs(("potrf", "potrs"), dtype=np.float64)
-        factor = potrf(covariance.T, lower=1, overwrite_a=1)[0]
+        factor = potrf(covariance.T, lower=1)[0]
         solved = potrs(factor, np.vstack([self.left.T, y]).T, lower=1)[0].T
         weighted, pull = solved[: len(self.values)], solved[len(self.values) :]
         level = np.linalg.solve(weighted @ self.left, (pull @ self.left).T)
