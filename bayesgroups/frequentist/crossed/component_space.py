@@ -124,10 +124,10 @@ class ComponentSpace[S: Solved](ABC):
     def deviance(self, z: FloatArray, u: FloatArray, variances: FloatArray) -> tuple[float, FloatArray]:
         """-2 log restricted likelihood and its gradient, as in `marginal_likelihood.deviance`."""
         solved = self.solve(u, variances)
-        found = self._levelled(solved, z)
-        row, pz = found.row, found.pulled
-        gradient = self.traces(solved) - self.between(row, row) / found.precision - self.between(pz, pz)
-        return -2 * float(found.log_likelihood), gradient
+        levelled = self._levelled(solved, z)
+        row, pz = levelled.row, levelled.pulled
+        gradient = self.traces(solved) - self.between(row, row) / levelled.precision - self.between(pz, pz)
+        return -2 * float(levelled.log_likelihood), gradient
 
     def log_likelihood(self, z: FloatArray, u: FloatArray, variances: FloatArray) -> FloatArray:
         """Log restricted likelihood (...,)."""
@@ -136,11 +136,11 @@ class ComponentSpace[S: Solved](ABC):
     def posterior(self, z: FloatArray, u: FloatArray, variances: FloatArray) -> tuple[FloatArray, Posterior]:
         """Log restricted likelihood (...,) and the posterior (..., group), the overall mean integrated out."""
         solved = self.solve(u, variances)
-        found = self._levelled(solved, z)
-        mean = self._drawn_from(z, u, variances, found.pulled, found.level[..., None])
-        left = 1 - self._drawn_from(np.ones(len(z)), u, variances, found.row, 0.0)
-        spread = self.conditional_variance(solved, u) + left**2 / found.precision[..., None]
-        return found.log_likelihood, Posterior(mean, spread)
+        levelled = self._levelled(solved, z)
+        mean = self._drawn_from(z, u, variances, levelled.pulled, levelled.level[..., None])
+        left = 1 - self._drawn_from(np.ones(len(z)), u, variances, levelled.row, 0.0)
+        spread = self.conditional_variance(solved, u) + left**2 / levelled.precision[..., None]
+        return levelled.log_likelihood, Posterior(mean, spread)
 
     def _drawn_from(
         self, z: FloatArray, u: FloatArray, variances: FloatArray, pulled: FloatArray, centre: FloatArray | float
