@@ -25,8 +25,8 @@ from bayesgroups.models.shared.ordered_levels import NOTHING, OrderedBlocks
 
 ROUNDS = 3
 """Times that sites and mode are fitted to each other."""
-MAX_SUBGROUPS_IN_OWN_SPACE = 30
-"""Subgroups up to which weights in their own space are as fast as chains, for several metrics on two threads."""
+MAX_SUBGROUPS_IN_OWN_SPACE = 40
+"""Subgroups up to which weights in their own space are as fast as chains."""
 MAX_SUBGROUPS_WITH_WIDE_SITES = 200
 """Subgroups beyond which only the sites themselves are drawn from."""
 SMALL_CHUNK = 64_000
