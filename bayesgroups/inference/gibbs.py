@@ -37,6 +37,7 @@ from bayesgroups.inference.hamiltonian import Tuning
 from bayesgroups.inference.own_columns import NO_LAYER, Collapsed, layers
 from bayesgroups.inference.scale_mixtures import CoefficientPrior
 from bayesgroups.inference.shared_effects import SharedEffects
+from bayesgroups.inference.short_chains import GIBBS_CHAINS_OF_A_GROUP
 
 SWAPS = 2
 """Swaps of two scales of shared columns proposed in every transition."""
@@ -61,7 +62,6 @@ WARM_UP = 50
 """Transitions before the first draw."""
 INNER = 2
 """Draws of coefficients per draw of their scales, which costs most."""
-CHAINS_OF_A_GROUP = 4
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Chains:
 
     ``x`` (subgroup, column) has no intercept; redundant columns and columns of zeros are fine. Estimates, from the prior
     mean of the intercept on, and their positive sampling variances are in units of the metric's scale and of its square,
-    NaN where there is none. Chains come in ``groups`` of `CHAINS_OF_A_GROUP`, one after another; groups begin apart, from
+    NaN where there is none. Chains come in ``groups`` of `GIBBS_CHAINS_OF_A_GROUP`, one after another; groups begin apart, from
     the scale of the prior to `LAST_GROUP_SCALE`, the chains of one at one point.
 
     >>> z, v = np.array([0.1, 0.1, 0.1, 0.9]), np.full(4, 0.01)
@@ -116,7 +116,7 @@ class Chains:
         self.swaps = _swaps(columns[:, self.shared_at])
         reach = max(np.log(LAST_GROUP_SCALE / prior.tau_scale), 1.0)
         log_tau = np.log(prior.tau_scale) + reach * (np.arange(groups) + rng.random(groups)) / groups
-        self.log_tau = np.repeat(log_tau, CHAINS_OF_A_GROUP)
+        self.log_tau = np.repeat(log_tau, GIBBS_CHAINS_OF_A_GROUP)
         self.free = self._start(len(self.shared_at))
         self.further_free = [self._start(len(layer.at)) for layer in self.further]
         self.own_variance = self.collapsed.entry**2 * prior.variance(self.log_tau)[:, None]
@@ -138,8 +138,8 @@ class Chains:
         return CoefficientDraws(*(np.stack(part, axis=1)[:, :draws] for part in zip(*kept, strict=True)))
 
     def _start(self, width: int) -> FloatArray:
-        noise = 0.5 * self.rng.standard_normal((len(self.log_tau) // CHAINS_OF_A_GROUP, width))
-        return self.log_tau[:, None] + np.repeat(noise, CHAINS_OF_A_GROUP, axis=0)
+        noise = 0.5 * self.rng.standard_normal((len(self.log_tau) // GIBBS_CHAINS_OF_A_GROUP, width))
+        return self.log_tau[:, None] + np.repeat(noise, GIBBS_CHAINS_OF_A_GROUP, axis=0)
 
     def _transition(self, gain: float = 0.0) -> None:
         """All blocks; with a ``gain`` the Hamiltonian one is tuned."""

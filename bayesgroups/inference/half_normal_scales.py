@@ -26,6 +26,7 @@ def log_scales(coordinate: FloatArray) -> tuple[FloatArray, FloatArray]:
     """
     z = np.clip(coordinate, -MAX_COORDINATE, MAX_COORDINATE)
     # Each formula keeps its digits on its side of 0.
-    below = np.sqrt(2) * erfinv(ndtr(np.minimum(z, 0.0)))
-    ratio = np.where(z < 0, below, -ndtri(0.5 * ndtr(-np.maximum(z, 0.0))))
+    below, ratio = z < 0, np.empty_like(z)
+    ratio[below] = np.sqrt(2) * erfinv(ndtr(z[below]))
+    ratio[~below] = -ndtri(0.5 * ndtr(-z[~below]))
     return np.log(ratio), 0.5 * np.exp(0.5 * (ratio**2 - z**2)) / ratio

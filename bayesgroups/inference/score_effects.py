@@ -270,7 +270,8 @@ class Law:
         precise = scale[:, :, None] * inner * scale[:, None, :]
         precise[:, np.arange(size), np.arange(size)] += 1.0
         factor = np.linalg.cholesky(precise)
-        inverse = np.stack([_inverse(part, lower=1)[0] for part in factor])
+        # Transposed, since LAPACK counts columns first: no matrix is copied into another order.
+        inverse = np.stack([_inverse(part.T, lower=0)[0].T for part in factor])
         half = (inverse @ (scale * along)[..., None])[..., 0]
         value = 0.5 * (half**2).sum(axis=1) - np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=1)
         return cls(scale, (half[:, None] @ inverse)[:, 0], inverse, value)

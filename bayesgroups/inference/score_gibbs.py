@@ -16,7 +16,8 @@ Slopes of covariates of the rows are coefficients among others: means of covaria
 rows within cells say of slopes is added to blocks 1 and 2. Variances are then those about the regression.
 
 Means and variances of a normal sample hardly depend on each other, so chains mix about as well as independent draws. The
-cost of an iteration depends on subgroups and columns, not on rows (`bayesgroups.scores.warped_sums`).
+cost of an iteration depends on subgroups and columns, not on rows (`bayesgroups.scores.warped_sums`), and little on the number of
+chains where subgroups are few: so there are groups of short chains, each group laid out as one chain.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from bayesgroups.inference.hamiltonian import State, Tuning
 from bayesgroups.inference.score_effects import Aside, Cells, Design, Law, Solved
 from bayesgroups.inference.score_slopes import Slopes
 from bayesgroups.inference.score_variances import Rows
+from bayesgroups.inference.short_chains import GIBBS_CHAINS_OF_A_GROUP, in_groups
 from bayesgroups.scores.shapes import PRIOR_SD, BinnedScores, Shape
 from bayesgroups.scores.warped_sums import WarpedSums
 from bayesgroups.scores.warps import warp
@@ -74,7 +76,7 @@ class ScorePrior:
 
 @dataclass(frozen=True)
 class ScoreDraws:
-    """Draws, chains first.
+    """Draws, groups of chains first, each laid out as one chain.
 
     ``mean`` and ``sd`` (chain, draw, subgroup, outcome), the coefficients ``theta`` (.., column), ``scales`` (..,
     component), ``hyper`` (.., 3): log sigma of both outcomes and log spread, and ``shape`` (.., 2): epsilon and log delta
@@ -99,32 +101,33 @@ class Warped:
 
 def sample(
     design: Design, count: FloatArray, mean: FloatArray, scatter: FloatArray, prior: ScorePrior,
-    rng: np.random.Generator, *, warped: Warped | None = None, slopes: Slopes | None = None, chains: int = 4,
-    draws: int = 1000, tune: int = 300, thin: int = 1,
+    rng: np.random.Generator, *, warped: Warped | None = None, slopes: Slopes | None = None, groups: int = 4,
+    draws: int = 1000, tune: int = 50, thin: int = 1,
 ) -> ScoreDraws:  # fmt: skip
     """Markov chains whose law is the posterior.
 
     Of each cell (subgroup, outcome): rows, their mean score (anything finite where there are none) and the sum of squared
     deviations from it. ``warped`` has the same rows in bins, to sample a common warp of the scores; without it scores are
     normal as they are. ``slopes`` has covariates of the same rows, without a warp: ``mean`` of the draws is then that of
-    the scores at the mean covariates of a cell, and ``sd`` is about the regression. ``tune`` are iterations of warm-up,
-    ``thin`` iterations per draw.
+    the scores at the mean covariates of a cell, and ``sd`` is about the regression. There are ``groups`` of
+    `GIBBS_CHAINS_OF_A_GROUP` chains that begin at one point, with so many ``draws`` of each group; ``tune`` are iterations of
+    warm-up, ``thin`` iterations per draw.
 
     >>> design = Design(np.eye(2)[None], np.array([-1, -1]), np.full(2, 3.0), 0)
     >>> count, mean = np.array([[400.0, 100.0]]), np.array([[-1.0, 1.0]])
-    >>> chains = sample(design, count, mean, count, ScorePrior(0.3, 0.5, 0.25), np.random.default_rng(1), draws=200)
-    >>> chains.mean.mean(axis=(0, 1)).round(1).tolist(), chains.sd.mean(axis=(0, 1)).round(1).tolist()
+    >>> drawn = sample(design, count, mean, count, ScorePrior(0.3, 0.5, 0.25), np.random.default_rng(1), draws=200)
+    >>> drawn.mean.mean(axis=(0, 1)).round(1).tolist(), drawn.sd.mean(axis=(0, 1)).round(1).tolist()
     ([[-1.0, 1.0]], [[1.0, 1.0]])
     """
-    kernel = _Kernel(design, count, mean, scatter, prior, rng, warped, slopes, chains)
+    kernel = _Kernel(design, count, mean, scatter, prior, rng, warped, slopes, groups)
     kernel.begin()
     kernel.warmed_up(hamiltonian.warm_up(kernel.effect_density, kernel.state, tune, rng, between=kernel.rest)[1])
     kept: list[tuple[FloatArray, ...]] = []
-    for i in range(-(-draws // PER_SCALES) * thin):
+    for i in range(-(-draws // (GIBBS_CHAINS_OF_A_GROUP * PER_SCALES)) * thin):
         kernel.step()
         if (i + 1) % thin == 0:
             kept += kernel.seen
-    return ScoreDraws(*(np.stack(part, axis=1)[:, :draws] for part in zip(*kept, strict=True)))
+    return ScoreDraws(*(in_groups(np.stack(part, axis=1), groups, draws) for part in zip(*kept, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -152,14 +155,14 @@ class _Kernel:
 
     def __init__(
         self, design: Design, count: FloatArray, mean: FloatArray, scatter: FloatArray, prior: ScorePrior,
-        rng: np.random.Generator, warped: Warped | None, slopes: Slopes | None, chains: int,
+        rng: np.random.Generator, warped: Warped | None, slopes: Slopes | None, groups: int,
     ) -> None:  # fmt: skip
         self.design, self.prior, self.rng, self.warped, self.slopes = design, prior, rng, warped, slopes
         self.count, self.observed, self.scatter = count, mean[None], scatter[None]
         self.sums = None if warped is None else WarpedSums(warped.rows)
         self.rows, self.turns = Rows(count), 1
         self.size = design.components + 2
-        self.chains = chains
+        self.groups, chains = groups, groups * GIBBS_CHAINS_OF_A_GROUP
         rows, cells = np.maximum(count.sum(axis=0), 1.0), np.maximum((count > 1).sum(axis=0), 1)
         # Steps that are stable even where the spread is next to nothing and sigma is as well known as all rows can tell.
         narrow = 0.7 / np.sqrt(rows) + 0.1 * prior.spread / np.sqrt(cells)
@@ -170,26 +173,27 @@ class _Kernel:
         self.tuning = Tuning(np.full(chains, hamiltonian.FIRST_STEP), np.full(2, 0.2))
 
     def begin(self) -> None:
-        """Scatter the chains about the prior."""
-        shape = (self.chains, *self.count.shape)
-        self.shape = np.zeros((self.chains, 2))
+        """Scatter the groups of chains about the prior."""
+        self.shape = np.zeros((len(self.tuning.step), 2))
         if self.warped is not None:
             start = self.warped.start
             self.about = _Proposals.of(np.array([start.epsilon, start.log_delta]), np.linalg.inv(start.hessian))
-            self.shape = self.about.centre + self.rng.standard_normal(self.shape.shape) @ self.about.root
+            self.shape = self.about.centre + self._apart(2) @ self.about.root
             self.observed, self.scatter, self.slope = self._moments(self.shape)
         freedom = np.maximum(self.count - 1, 0.0).sum(axis=0)
         pooled = (self.scatter.sum(axis=1) + 1.0) / (freedom + 1.0)
-        noise = self.rng.standard_normal((self.chains, 3))
+        noise = self._apart(3)
         self.hyper = np.log(0.5 * self.prior.spread) + 0.3 * noise
         self.hyper[:, :2] = 0.5 * np.log(pooled) + 0.1 * noise[:, :2] / np.sqrt(freedom + 1.0)
-        self.variance = pooled[:, None, :] * np.exp(0.1 * self.rng.standard_normal(shape))
-        self.coordinate = -0.3 + 0.5 * self.rng.standard_normal(
-            (self.chains, self.size)
-        )  # scales about half of their prior's
+        self.variance = pooled[:, None, :] * np.exp(0.1 * self._apart(*self.count.shape))
+        self.coordinate = -0.3 + 0.5 * self._apart(self.size)  # scales about half of their prior's
         self.cells = Cells.of(self.observed, self._precision())
         self.state = hamiltonian.start(self.effect_density, self.coordinate[:, -2:].copy())
         self.state = self.rest(self.state)
+
+    def _apart(self, *shape: int) -> FloatArray:
+        """Standard normal numbers (chain, ...), the same for the chains of a group."""
+        return self.rng.standard_normal((self.groups, *shape)).repeat(GIBBS_CHAINS_OF_A_GROUP, axis=0)
 
     def step(self) -> None:
         """One iteration."""

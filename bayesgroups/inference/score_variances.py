@@ -9,8 +9,6 @@ left are three hyper-parameters, logarithms of ``sigma[0]``, ``sigma[1]`` and ``
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.polynomial import chebyshev
 from scipy.special import digamma, gammaln
@@ -48,14 +46,24 @@ class Rows:
         ``log_half`` (...) are logarithms of half the degrees of freedom before the rows.
         """
         sums = np.full((2, log_half.size), np.nan)
-        for i, place in enumerate(log_half.ravel().tolist()):
-            if abs(place) < LARGEST_LOG_HALF:
-                piece = math.floor(place)
-                if piece not in self._pieces:
-                    self._pieces[piece] = self._piece(piece)
-                turned = np.cos(np.arange(NODES) * math.acos(min(max(2 * (place - piece) - 1, -1.0), 1.0)))
-                sums[:, i] = self._pieces[piece] @ turned
+        place = log_half.ravel()
+        with np.errstate(invalid="ignore"):
+            some = np.flatnonzero(np.abs(place) < LARGEST_LOG_HALF)
+        if not len(some):
+            return sums.reshape(2, *log_half.shape)
+        place = place[some]
+        piece, which = np.unique(np.floor(place), return_inverse=True)
+        coefficients = np.stack([self._coefficients(int(each)) for each in piece], axis=2)
+        angle = np.arccos(np.clip(2 * (place - piece[which]) - 1, -1.0, 1.0))
+        turned = np.cos(np.arange(NODES)[:, None] * angle)
+        sums[:, some] = np.einsum("kni,ni->ki", coefficients[..., which], turned)
         return sums.reshape(2, *log_half.shape)
+
+    def _coefficients(self, piece: int) -> FloatArray:
+        """Chebyshev coefficients (2, node) of the sums, computed where a piece is met first."""
+        if piece not in self._pieces:
+            self._pieces[piece] = self._piece(piece)
+        return self._pieces[piece]
 
     def _piece(self, piece: int) -> FloatArray:
         """Chebyshev coefficients (2, node) of the sums."""

@@ -13,7 +13,18 @@ from bayesgroups.data.arrays import FloatArray, IndexArray, IntArray
 from bayesgroups.report.diagnostics import TAIL, Mixing
 from bayesgroups.report.rank_statistics import folded_order
 
+GIBBS_CHAINS_OF_A_GROUP = 4
+"""Chains of a group of Gibbs samplers, whose steps cost about as much for four as for one."""
 QUANTITIES_AT_ONCE = 32
+
+
+def in_groups(values: FloatArray, groups: int, draws: int) -> FloatArray:
+    """So many draws of each group (group, draw, ...), its chains laid out as one, from values (chain, draw, ...).
+
+    >>> in_groups(np.arange(8.0).reshape(4, 2), 2, 3).tolist()
+    [[0.0, 1.0, 2.0], [4.0, 5.0, 6.0]]
+    """
+    return values.reshape(groups, len(values) * values.shape[1] // groups, *values.shape[2:])[:, :draws]
 
 
 def mixing(draws: FloatArray, groups: int) -> Mixing:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from bayesgroups.inference.score_effects import Design
-from bayesgroups.inference.score_gibbs import ScoreDraws, ScorePrior, Warped, sample
+from bayesgroups.inference.score_gibbs import PER_SCALES, ScoreDraws, ScorePrior, Warped, sample
+from bayesgroups.inference.short_chains import GIBBS_CHAINS_OF_A_GROUP
+from bayesgroups.report.diagnostics import mixing
 from bayesgroups.scores.shapes import BinnedScores, fit
 from bayesgroups.scores.warps import undo, warp
 
@@ -69,6 +71,17 @@ def test_a_warp_is_found() -> None:
     assert abs(log_delta.mean() + 0.3) < 4 * log_delta.std()
     gap = found.mean[..., 1] - found.mean[..., 0]
     assert abs(gap.mean() - 0.5) < 0.12
+
+
+def test_chains_of_a_group_are_laid_out_one_after_another() -> None:
+    """They begin at one point and go apart; groups agree with each other as draws of one law do."""
+    count = np.full((GROUPS, 2), 20.0)
+    cells = _cells(np.zeros((GROUPS, 2)), np.ones((GROUPS, 2)), count, 1)
+    drawn = sample(DESIGN, count, *cells, PRIOR, np.random.default_rng(1), groups=3, draws=90).mean
+    assert drawn.shape == (3, 90, GROUPS, 2)
+    each = 6 * PER_SCALES  # of a chain: as many whole iterations as its quarter of 90 draws takes
+    assert len(np.unique(drawn[:, ::each, 0, 0])) == 3 * GIBBS_CHAINS_OF_A_GROUP
+    assert mixing(drawn.reshape(3, 90, -1).transpose(2, 0, 1)).r_hat < 1.1
 
 
 def test_the_seed_decides_everything() -> None:

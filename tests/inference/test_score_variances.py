@@ -11,6 +11,8 @@ from bayesgroups.inference import score_variances
 from bayesgroups.inference.score_variances import (
     SMALLEST_SD,
     Rows,
+    _log_rising,
+    _slope_of_log_rising,
     draw,
     log_likelihood,
     log_prior,
@@ -47,6 +49,21 @@ def test_gradient_is_the_derivative() -> None:
     for j, step in enumerate(1e-6 * np.eye(3)):
         up, down = (log_likelihood(HYPER + sign * step, Rows(COUNT), SCATTER) for sign in (1, -1))
         np.testing.assert_allclose(gradient[:, j], (up - down) / 2e-6, rtol=1e-4, atol=1e-6)
+
+
+def test_sums_over_cells_are_interpolated_to_rounding() -> None:
+    log_half = np.array([[-3.7, 0.0, 1.0], [2.4, 9.9, 40.0]])
+    half = np.exp(log_half)[..., None, None]
+    direct = [part(half, 0.5 * COUNT).sum(axis=(2, 3)) for part in (_log_rising, _slope_of_log_rising)]
+    np.testing.assert_allclose(Rows(COUNT).rising(log_half), direct, rtol=1e-9, atol=1e-11)
+
+
+def test_a_spread_beyond_all_measure_has_no_sums() -> None:
+    beyond = np.array([101.0, np.inf, np.nan, -101.0])
+    assert np.isnan(Rows(COUNT).rising(beyond)).all()
+    mixed = Rows(COUNT).rising(np.array([0.5, np.nan]))
+    np.testing.assert_array_equal(mixed[:, :1], Rows(COUNT).rising(np.array([0.5])))
+    assert np.isnan(mixed[:, 1]).all()
 
 
 @pytest.mark.parametrize("log_spread", [-2.3, -3.0, -6.0, -18.0, -30.0])

@@ -39,8 +39,8 @@ from bayesgroups.tallies.score_moments import kept
 Estimand = Literal["super", "finite"]
 
 DRAWS = 1000
-"""Draws per chain."""
-FIRST, LONGER = (100, 1), (500, 4)
+"""Draws per group of chains."""
+FIRST, LONGER = (50, 1), (250, 4)
 """Iterations of warm-up and per draw: at first, and where the chains have not mixed."""
 
 
@@ -148,8 +148,8 @@ def laws(
     effect_scale: float = EFFECT_SCALE,
     residuals: Residuals = "auto",
     population: Estimand = "super",
-    tune: int = 300,
-    thin: int = 1,
+    tune: int = FIRST[0],
+    thin: int = FIRST[1],
 ) -> ScoreLaws:
     """Draws of the laws of the score, from which every metric at every threshold follows.
 
@@ -177,7 +177,7 @@ def laws(
     rng = generator(seed, "scores", "model_based_metrics")
     drawn = score_gibbs.sample(
         plain, scores.count, scores.mean, scores.scatter, prior, rng, warped=shape if skewed else None,
-        slopes=None if rows is None else Slopes(rows.product, rows.cross), chains=CHAINS, draws=DRAWS, tune=tune, thin=thin,
+        slopes=None if rows is None else Slopes(rows.product, rows.cross), groups=CHAINS, draws=DRAWS, tune=tune, thin=thin,
     )  # fmt: skip
     share, typical = _prevalence(scores, seed, population)
     mean, variance = drawn.mean, drawn.sd**2

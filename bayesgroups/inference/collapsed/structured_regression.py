@@ -9,8 +9,9 @@ import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference import short_chains
-from bayesgroups.inference.gibbs import CHAINS_OF_A_GROUP, Chains, CoefficientDraws
+from bayesgroups.inference.gibbs import Chains, CoefficientDraws
 from bayesgroups.inference.scale_mixtures import CoefficientPrior
+from bayesgroups.inference.short_chains import GIBBS_CHAINS_OF_A_GROUP
 from bayesgroups.inference.value_nodes import unclipped
 from bayesgroups.models.shared.cells import normal_cells
 from bayesgroups.models.shared.scales import natural_scale
@@ -61,7 +62,7 @@ def sample(
     low, high = float(tally["range_lower"].values[0]), float(tally["range_upper"].values[0])
     rng = generator(seed, metric, "structured_regression")
     chains = Chains(x, z, std_error**2, coefficient_prior, rng, groups=CHAINS)
-    each = -(-draws // CHAINS_OF_A_GROUP)
+    each = -(-draws // GIBBS_CHAINS_OF_A_GROUP)
 
     def followed(drawn: CoefficientDraws) -> tuple[FloatArray, Mixing]:
         """Values of subgroups (chain, draw, subgroup) before they are brought into the range, and whether chains have mixed."""
@@ -79,8 +80,7 @@ def sample(
 
     def laid(values: FloatArray) -> FloatArray:
         """Values in units of the metric (draw, ...), the chains of a group one after another as if they were one."""
-        grouped = values.reshape(CHAINS, -1, *values.shape[2:])[:, :draws]
-        return scale * grouped.reshape(-1, *values.shape[2:])
+        return scale * short_chains.in_groups(values, CHAINS, draws).reshape(-1, *values.shape[2:])
 
     latent, overall = centre + laid(theta), np.clip(centre + laid(drawn.intercept), low, high)
     laid_out = lay_out(tally, np.clip(latent, low, high), {"overall": overall, "tau": laid(drawn.tau)})

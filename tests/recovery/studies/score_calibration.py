@@ -19,7 +19,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.inference.collapsed import score_covariates
+from bayesgroups.inference.collapsed import model_based_metrics, score_covariates
 from bayesgroups.inference.score_effects import CONTRAST, Design
 from bayesgroups.inference.score_gibbs import ScorePrior, Warped, sample
 from bayesgroups.inference.score_slopes import Slopes
@@ -31,6 +31,7 @@ from bayesgroups.models.shared.score_covariates import (
     slope_columns,
     slope_scales,
 )
+from bayesgroups.report.posterior import CHAINS
 from bayesgroups.scores.laws import ScoreLaw, metric_of
 from bayesgroups.scores.shapes import PRIOR_SD, BinnedScores, fit
 from bayesgroups.scores.warps import undo, warp
@@ -46,10 +47,8 @@ CELL = np.repeat(np.arange(COUNT.size), COUNT.ravel().astype(np.int64))
 """Of each row."""
 WATCHED = ((0, 0), (1, 1), (2, 0), (3, 1), (5, 1))
 COVARIATES = 2
-CHAINS = 4
-TUNE = 120
-THIN = 1
-REPLICATIONS = 300
+TUNE, THIN = model_based_metrics.FIRST
+REPLICATIONS = 600
 SEED = 20_241_121
 
 
@@ -166,7 +165,7 @@ def replication(kind: Kind, rng: np.random.Generator) -> tuple[Draws, Draws]:
     found = sample(
         columns, COUNT, observed.reshape(COUNT.shape), scatter.reshape(COUNT.shape), prior, rng, warped=warped,
         slopes=None if cells is None else Slopes(cells.product, cells.cross),
-        chains=CHAINS, draws=-(-DRAWS // CHAINS), tune=TUNE, thin=THIN,
+        groups=CHAINS, draws=-(-DRAWS // CHAINS), tune=TUNE, thin=THIN,
     )  # fmt: skip
     names = ("mean", "sd", "theta", "scales", "hyper", "shape")
     draws = [getattr(found, name) for name in names]

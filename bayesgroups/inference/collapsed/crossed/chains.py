@@ -76,7 +76,10 @@ def _by_chains(
         attempts += 1
     eta, learned, overall, beta = (
         values.reshape(len(values) * values.shape[1], math.prod(values.shape[2:]))[:draws]
-        for values in (in_groups(part, draws) for part in (sampled.eta, sampled.learned, sampled.overall, sampled.beta))
+        for values in (
+            short_chains.in_groups(part, CHAINS, -(-draws // CHAINS))
+            for part in (sampled.eta, sampled.learned, sampled.overall, sampled.beta)
+        )
     )
     spreads = learned[:, : design.coefficient]
     follow = [learned[:, design.coefficient], np.zeros(len(learned))] if design.parts > 1 else []
@@ -102,12 +105,6 @@ def _until_mixed(run: Run, draws: int, most: int) -> tuple[trajectories.Draws, M
         sampled, thinning = sampled.followed_by(more), 2 * thinning
         mixed = _mixing(sampled)
     return sampled, mixed, run
-
-
-def in_groups(values: FloatArray, draws: int) -> FloatArray:
-    """As many draws of each group of chains, so many in all at least, each group laid out as one chain."""
-    grouped = values.reshape(CHAINS, len(values) * values.shape[1] // CHAINS, *values.shape[2:])
-    return grouped[:, : -(-draws // CHAINS)]
 
 
 def _mixing(sampled: trajectories.Draws) -> Mixing:
