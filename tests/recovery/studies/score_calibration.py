@@ -48,7 +48,7 @@ CELL = np.repeat(np.arange(COUNT.size), COUNT.ravel().astype(np.int64))
 WATCHED = ((0, 0), (1, 1), (2, 0), (3, 1), (5, 1))
 COVARIATES = 2
 TUNE, THIN = model_based_metrics.FIRST
-REPLICATIONS = 600
+REPLICATIONS = 300
 SEED = 20_241_121
 
 
