@@ -1,6 +1,6 @@
 """The record of simulation-based calibration of model-based metrics, held to uniformity; and how it is made.
 
-The record is made, in about half an hour, by
+The record is made, in some minutes, by
 
     python -m tests.recovery.studies.score_calibration --output tests/recovery/records/sbc_model_based_metrics.csv
 """
