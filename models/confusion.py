@@ -247,12 +247,12 @@ def _with_effects(
     model: Any = pm.modelcontext(None)
     eta = eta if ordered is None else eta + ordered
     if followed is None:
-        dims = ("factor", "effect", "residual")
+        dims = ("factor", "direction", "residual")
         return eta + crossed_latents(("z", "z_residual"), components, data, eta, spread, dims).total
     leading = np.delete(np.arange(len(found.names)), followed)
     model.add_coord("leading_factor", [found.names[i] for i in leading])
     model.add_coord("follower", [found.names[followed]])
-    dims = ("leading_factor", "effect", "residual")
+    dims = ("leading_factor", "direction", "residual")
     first = crossed_latents(("z", "z_residual"), components, data.of(leading), eta[leading], spread[leading], dims)
     slope: Tensor = pm.Normal("selection_slope", mu=SELECTION_SLOPE_MEAN, sigma=SELECTION_SLOPE_SD, dims="follower")
     at = [followed]
@@ -260,7 +260,7 @@ def _with_effects(
     shared = first.shared[leading.tolist().index(selection)]
     shared = shared if ordered is None else shared + ordered[selection]
     following = eta[at] + slope[:, None] * shared
-    names, dims = ("z_follower", "z_follower_residual"), ("follower", "effect", "residual")
+    names, dims = ("z_follower", "z_follower_residual"), ("follower", "direction", "residual")
     second = crossed_latents(names, components, data.of(at), following, spread[at], dims)
     order = np.argsort(np.append(leading, followed))
     every: Tensor = pt.concatenate([eta[leading] + first.total, following + second.total])

@@ -190,7 +190,7 @@ def build(
             )
             eta = eta + following
         sd = pm.math.sqrt(exchangeable**2 + floor**2) if floored else exchangeable
-        names, dims = ("z", "z_residual"), (fit, "effect", "residual")
+        names, dims = ("z", "z_residual"), (fit, "direction", "residual")
         eta = eta + crossed_latents(names, components, data, eta, sd, dims).total
         mu = _own_scale(eta, binomial[:, None])
         pm.Deterministic(

@@ -20,9 +20,9 @@ from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.collapsed.crossed.scale_coordinates import coordinates_of
 from bayesgroups.inference.collapsed.crossed.spectral_design import Design, design_of
 from bayesgroups.inference.collapsed.crossed.spectral_target import Data, Target
-from bayesgroups.inference.collapsed.crossed.spectrum import Spectrum, spectrum
 from bayesgroups.inference.single_precision import in_single
 from bayesgroups.models.shared.ordered_levels import NOTHING, OrderedBlock, OrderedBlocks, walk_root
+from bayesgroups.models.shared.spectrum import Spectrum, spectrum
 
 GRID = np.array([*itertools.product(range(4), range(3))]).T
 CELLS = np.concatenate([GRID, np.arange(12)[None]])
@@ -147,7 +147,7 @@ def test_factor_by_factor_is_the_whole_basis(monkeypatch: pytest.MonkeyPatch) ->
         return found[0]
 
     whole = basis()
-    monkeypatch.setattr("bayesgroups.inference.collapsed.crossed.spectrum.MAX_DENSE", 0)
+    monkeypatch.setattr("bayesgroups.models.shared.spectrum.MAX_DENSE", 0)
     parts = basis()
     assert whole.dense is not None
     assert parts.dense is None

@@ -14,6 +14,7 @@ from scipy import special, stats
 
 import bayesgroups as bg
 from bayesgroups.models import confusion
+from bayesgroups.models.crossed_latents import shared_columns
 from bayesgroups.models.latent_effects import pseudo_data
 from bayesgroups.models.shared.cells import BinomialCells
 from bayesgroups.models.shared.confusion_offsets import offsets
@@ -72,27 +73,28 @@ def test_the_model_is_what_its_docstring_says(
         *["selection_slope", "z_follower", "z_follower_residual"] * follow_selection,
     ]
     rng = np.random.default_rng(4)
-    alpha, sd, z = rng.normal(size=3), rng.uniform(0.1, 0.5, (3, 2)), rng.normal(size=(3, 8))
     components = subsets(given)
+    x, power = shared_columns(components)
+    columns = x.shape[1]
+    alpha, sd, z = rng.normal(size=3), rng.uniform(0.1, 0.5, (3, 2)), rng.normal(size=(3, columns + 4))
     followed = follower(found, own_fixed=True) if follow_selection else None
     every = np.column_stack([sd, own_spreads(found, followed=followed)])
-    starts = np.cumsum([0, *components.sizes[:-1]])
-    parts = [every[:, k, None] * z[:, at + components.cells[k]] for k, at in enumerate(starts)]
+    of_columns = np.sqrt(sd**2 @ power.T)
+    parts, own = (of_columns * z[:, :columns]) @ x.T, every[:, 2:] * z[:, columns:]
     location, expected, at = np.tile(alpha[:, None], (1, 4)), 0.0, {"alpha": alpha, "factor_sd_log__": np.log(sd)}
     if followed is not None:
         at["selection_slope"] = np.array([0.7])
-        location[followed] += 0.7 * (parts[0][0] + parts[1][0])
+        location[followed] += 0.7 * parts[0]
         expected = stats.norm.logpdf(0.7, 0.3, 0.3)
-    eta = location + sum(parts)
+    eta = location + parts + own
     # The same numbers in the form of the data.
     factor, subgroup = np.nonzero(found.count > 0)
     counts = BinomialCells(factor, subgroup, ["x"] * len(factor), found.successes[found.count > 0],
                            found.count[found.count > 0])  # fmt: skip
     data = pseudo_data((3, 4), counts, confusion.NONE, factor_scales(found, followed=followed))
     noisy = data.precision / (1 + every[:, 2:] ** 2 * data.precision)
-    x = np.concatenate([cells[:, None] == np.arange(2) for cells in components.cells[:2]], axis=1).astype(float)
-    shared, change = joint_form(z[:, :4], x, noisy * (data.estimate - location), noisy, np.repeat(sd, 2, axis=1))
-    single, besides = latent_form(z[:, 4:], location + parts[0] + parts[1], every[:, 2:], data.estimate, data.precision)
+    shared, change = joint_form(z[:, :columns], x, noisy * (data.estimate - location), noisy, of_columns)
+    single, besides = latent_form(z[:, columns:], location + parts, every[:, 2:], data.estimate, data.precision)
     expected += change + besides
     leading = [f for f in range(3) if f != followed]
     at |= {"z": shared[leading], "z_residual": single[leading]}

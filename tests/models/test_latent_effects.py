@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,7 @@ from pytensor.compile.mode import Mode
 from scipy import stats
 from scipy.special import expit
 
-from bayesgroups.models.crossed_latents import crossed_latents
+from bayesgroups.models.crossed_latents import crossed_latents, shared_columns
 from bayesgroups.models.latent_coefficients import latent_coefficients
 from bayesgroups.models.latent_effects import PseudoData, latent_effects, pseudo_data
 from bayesgroups.models.shared.cells import BinomialCells, NormalCells
@@ -22,6 +23,12 @@ QUICK = Mode(linker="py", optimizer="fast_compile")
 ESTIMATE = np.array([[0.9, -0.4, 0.0, 2.0]])
 PRECISION = np.array([[1e6, 4.0, 0.0, 0.3]])
 DESIGN = np.array([[1.0, 0.0, 1.0], [1.0, 1.0, 0.0], [0.0, 1.0, 1.0], [0.5, 0.0, -1.0]])
+CROSSED = {
+    "one attribute": Subsets(("race", "race:sex"), np.array([[0, 0, 1, 1], [0, 1, 2, 3]]), (2, 4), (1, 2)),
+    "two": Subsets(
+        ("race", "sex", "race:sex"), np.array([[0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 2, 3]]), (2, 2, 4), (1, 1, 2)
+    ),
+}
 NOTHING = NormalCells(np.zeros(0, np.intp), np.zeros(0, np.intp), [], np.zeros(0), np.zeros(0))
 
 
@@ -77,18 +84,50 @@ def test_given_exact_pseudo_data_coefficients_are_standard_normal(
     assert at - around == pytest.approx(-0.5 * (z**2).sum(), abs=1e-5)
 
 
-def test_given_exact_pseudo_data_crossed_effects_are_standard_normal(log_density: Callable[..., float]) -> None:
-    who = Subsets(("race", "race:sex"), np.array([[0, 0, 1, 1], [0, 1, 2, 3]]), (2, 4), (1, 2))
+@pytest.mark.parametrize("who", CROSSED.values(), ids=CROSSED)
+def test_given_exact_pseudo_data_crossed_effects_are_standard_normal(
+    who: Subsets, log_density: Callable[..., float]
+) -> None:
     seen = PRECISION[0] > 0
     with pm.Model(coords={"metric": ["fnr"]}) as model:
-        alpha, tau = pm.Flat("alpha"), pm.HalfFlat("tau", shape=(1, 2))
+        alpha, tau = pm.Flat("alpha"), pm.HalfFlat("tau", shape=(1, len(who.names)))
         data = PseudoData(ESTIMATE, PRECISION)
-        dims = ("metric", "effect", "residual")
+        dims = ("metric", "direction", "residual")
         eta = alpha + crossed_latents(("z", "z_residual"), who, data, alpha, tau, dims).total
         pm.Normal("y", eta[0, seen], PRECISION[0, seen] ** -0.5, observed=ESTIMATE[0, seen])
-    z, residual = np.array([[0.7, -1.2]]), np.array([[0.1, -0.6, 1.4, 0.9]])
-    at, around = (log_density(model, alpha=0.4, tau=[[0.3, 0.8]], z=f * z, z_residual=f * residual) for f in (1.0, 0.0))
+    rng = np.random.default_rng(1)
+    z, residual = rng.standard_normal((1, len(model.coords["direction"]))), rng.standard_normal((1, 4))
+    spread = [[0.3, 0.5, 0.8][: len(who.names)]]
+    at, around = (log_density(model, alpha=0.4, tau=spread, z=f * z, z_residual=f * residual) for f in (1.0, 0.0))
     assert at - around == pytest.approx(-0.5 * ((z**2).sum() + (residual**2).sum()), abs=1e-5)
+
+
+@pytest.mark.parametrize("left_out", [(), (3, 17, 40, 41)], ids=["all combinations", "some"])
+def test_columns_have_the_covariance_of_effects(left_out: tuple[int, ...]) -> None:
+    levels = np.delete(np.array([*itertools.product(range(5), range(4), range(3))]), left_out, axis=0)
+    chosen = [each for size in (1, 2) for each in itertools.combinations(range(3), size)]
+    cells = [np.unique(levels[:, each], axis=0, return_inverse=True)[1].ravel() for each in chosen]
+    sizes = tuple(int(cell.max()) + 1 for cell in cells)
+    every = np.stack([*cells, np.arange(len(levels))])
+    who = Subsets(("",) * 7, every, (*sizes, len(levels)), (1, 1, 1, 2, 2, 2, 3))
+    x, power = shared_columns(who)
+    assert x.shape == (len(levels), 5 * 4 * 3 - 4 * 3 * 2)  # no contrast of three attributes
+    assert x.shape[1] < sum(sizes)
+    for component, cell in enumerate(cells):
+        np.testing.assert_allclose((x * power[:, component]) @ x.T, cell[:, None] == cell, atol=1e-12)
+
+
+def test_where_directions_are_no_fewer_columns_are_effects() -> None:
+    race = CROSSED["one attribute"]
+    x, power = shared_columns(race)
+    np.testing.assert_array_equal(x, race.cells[0][:, None] == np.arange(2))
+    np.testing.assert_array_equal(power, np.ones((2, 1)))
+    nested = Subsets(
+        ("state", "town", "all"), np.array([[0, 0, 1, 1], [0, 1, 2, 2], [0, 1, 2, 3]]), (2, 3, 4), (1, 2, 3)
+    )
+    x, power = shared_columns(nested)
+    np.testing.assert_array_equal(x.sum(axis=1), [2, 2, 2, 2])
+    np.testing.assert_array_equal(power, [[1, 0], [1, 0], [0, 1], [0, 1], [0, 1]])
 
 
 @pytest.mark.parametrize(("successes", "count"), [(0.0, 1000.0), (3.0, 3.0), (40.0, 90.0), (1.25, 7.5)])

@@ -1,6 +1,6 @@
 """Crossed predictors along the directions of a spectrum, with blocks of effects beside them and residual effects of subgroups.
 
-Directions are those of `bayesgroups.inference.collapsed.crossed.spectrum`, in which every variance of what subgroups share is
+Directions are those of `bayesgroups.models.shared.spectrum`, in which every variance of what subgroups share is
 linear in those of the components. What is diagonal in no such basis has effects of its own, in blocks: covariates, ordered
 attributes with levels that stand alone, and components that are no products of factors. Residual effects stay with their subgroups.
 """
@@ -17,8 +17,8 @@ from bayesgroups.inference.collapsed.crossed.following_space import FollowingPre
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor, indicator
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.collapsed.crossed.scale_coordinates import Joined, coordinates_of
-from bayesgroups.inference.collapsed.crossed.spectrum import Spectrum, spectrum, unfactored
 from bayesgroups.models.shared.ordered_levels import NOTHING, OrderedBlocks
+from bayesgroups.models.shared.spectrum import Spectrum, spectrum, unfactored
 
 MIN_VARIANCE = 1e-200
 """Smallest variance along a direction, where every component is nothing."""

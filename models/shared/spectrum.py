@@ -4,6 +4,7 @@ All combinations of the levels of some factors have the basis of the analysis of
 constant and of contrasts. The covariance of every component, 1 where two combinations agree on its factors, is diagonal in it, and
 so is the covariance of an ordered part, whose contrasts are the eigenvectors of the walk. Given the variances of the components all
 directions are then independent beforehand, and nothing has to be factorised. Subgroups are the combinations or some of them.
+No PyMC here.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bayesgroups.data.arrays import FloatArray, IntArray
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 MAX_DENSE = 200
 """Directions up to which one product with the whole basis is as fast as one product per factor."""
