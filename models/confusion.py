@@ -47,6 +47,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from .crossed_latents import crossed_latents
+from .half_normal_coordinates import NearlyNormal
 from .latent_effects import PseudoData, pseudo_data
 from .likelihoods import observe_successes
 from .ordered_effects import ordered_effects
@@ -168,7 +169,9 @@ def build(
     }  # fmt: skip
     with pm.Model(coords=coords) as model:
         alpha: Tensor = pm.Normal("alpha", sigma=LOGIT_OVERALL_SCALE, dims="factor")
-        spread: Tensor = pm.HalfNormal("factor_sd", sigma=scale[:, None], dims=("factor", "component"))
+        spread: Tensor = pm.HalfNormal(
+            "factor_sd", sigma=scale[:, None], dims=("factor", "component"), default_transform=NearlyNormal()
+        )
         every = pt.concatenate([spread, own[:, None]], axis=1) if fixed else spread
         following = None
         if along.shares:

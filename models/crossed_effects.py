@@ -54,6 +54,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from .crossed_latents import crossed_latents
+from .half_normal_coordinates import NearlyNormal
 from .latent_effects import pseudo_data
 from .likelihoods import observe_estimates, observe_successes
 from .ordered_effects import ordered_effects
@@ -209,7 +210,8 @@ def build(
 def _component_sds(prior: Family, scale: FloatArray, dims: tuple[str, str], total_name: str) -> Tensor:
     """Standard deviations (metric, component) of the components that learn theirs, whose scales these are."""
     if prior == "half_normal":
-        return pm.HalfNormal(_own("component_sd", dims[0]), sigma=scale, dims=dims)
+        name = _own("component_sd", dims[0])
+        return pm.HalfNormal(name, sigma=scale, dims=dims, default_transform=NearlyNormal())
     if prior == "half_t":
         return pm.HalfStudentT(_own("component_sd", dims[0]), nu=DEGREES, sigma=scale, dims=dims)
     number = scale.shape[1]

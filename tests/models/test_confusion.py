@@ -13,6 +13,7 @@ from pytensor.compile.mode import Mode
 from scipy import special, stats
 
 import bayesgroups as bg
+from bayesgroups.inference.collapsed.crossed import positive_numbers
 from bayesgroups.models import confusion
 from bayesgroups.models.crossed_latents import shared_columns
 from bayesgroups.models.latent_effects import pseudo_data
@@ -81,7 +82,9 @@ def test_the_model_is_what_its_docstring_says(
     every = np.column_stack([sd, own_spreads(found, followed=followed)])
     of_columns = np.sqrt(sd**2 @ power.T)
     parts, own = (of_columns * z[:, :columns]) @ x.T, every[:, 2:] * z[:, columns:]
-    location, expected, at = np.tile(alpha[:, None], (1, 4)), 0.0, {"alpha": alpha, "factor_sd_log__": np.log(sd)}
+    scale = factor_scales(found, followed=followed)[:, None]
+    u = positive_numbers.numbers(sd / scale)
+    location, expected, at = np.tile(alpha[:, None], (1, 4)), 0.0, {"alpha": alpha, "factor_sd_nearly_normal__": u}
     if followed is not None:
         at["selection_slope"] = np.array([0.7])
         location[followed] += 0.7 * parts[0]
@@ -103,7 +106,7 @@ def test_the_model_is_what_its_docstring_says(
     expected += (
         stats.norm.logpdf(alpha, 0, 1.5).sum()
         + stats.norm.logpdf(z).sum()
-        + (stats.halfnorm.logpdf(sd, scale=factor_scales(found, followed=followed)[:, None]) + np.log(sd)).sum()
+        + (stats.halfnorm.logpdf(sd, scale=scale) + np.log(scale) + stats.norm.logcdf(u)).sum()
         + stats.binom.logpmf(found.successes, found.count, special.expit(eta)).sum()
     )
     density = model.compile_logp(mode=Mode(linker="py", optimizer="fast_compile"))
