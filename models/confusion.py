@@ -26,7 +26,7 @@ The shares of the cells are products of the p, and a metric is a ratio of two su
 Parameters: ``mu(metric, subgroup)``, ``overall(metric)`` the metric where no effect is, ``cell_share(subgroup, outcome,
 decision)``, ``factor_sd(factor, component)``, ``factor_overall(factor)``, ``selection_slope(follower)``,
 ``slope(factor_with_score)``, ``judged_rate_slope(judged_factor)``, ``ordered_share(factor, ordered)``. ``alpha`` is the
-logit of ``factor_overall``. Latent are ``z`` and ``z_residual``, the effects moved and scaled as in ``crossed_latents``,
+logit of ``factor_overall``. Latent are ``z`` and ``z_residual``, the effects summed and moved as in ``crossed_latents``,
 ``z_follower`` and ``z_follower_residual`` for the factor that follows, and ``z_ordered``; with correlated effects ``z`` as above
 and ``z_partial``, from which correlations are made.
 

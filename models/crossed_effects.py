@@ -33,7 +33,7 @@ their own.
 Parameters: ``overall(metric)``, ``tau(metric)`` the root of the summed variances, that of a known residual effect too,
 ``component_sd(metric, component)``, ``mu(metric, subgroup)``, ``beta(metric, covariate)`` if there are covariates,
 ``ordered_share(metric, ordered)`` if attributes are ordered; latent ``z`` (effects that subgroups share) and
-``z_residual`` (those of single subgroups), the z above moved and scaled as in ``crossed_latents``, ``z_share``, ``z_tau``, and
+``z_residual`` (those of single subgroups), the z above summed and moved as in ``crossed_latents``, ``z_share``, ``z_tau``, and
 with tasks ``z_component_sd``, ``z_beta``. A standard deviation that is fixed is no parameter. ``alpha`` is ``overall`` before the
 link.
 

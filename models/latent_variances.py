@@ -16,6 +16,7 @@ Papaspiliopoulos, Roberts and Skold (2007), partially non-centred parametrisatio
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,9 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 Tensor = Any
 """A PyTensor expression; PyMC carries no types."""
+
+MANY, SMALL = 100.0, 0.02
+"""Where series with the terms below have 14 digits."""
 
 
 def latent_variances(
@@ -67,7 +71,7 @@ def latent_variances(
     )  # a plain number would have single precision, too little for what cancels below
     width: Tensor = pm.math.sqrt(2 / (df + freedom))
     # The middle of log v less log typical: 0 without data.
-    middle: Tensor = pm.math.log((df + scatter / typical) / (df + freedom))
+    middle: Tensor = pt.log1p((scatter / typical - freedom) / (df + freedom))
     z = pm.CustomDist(name, df, middle, width, logp=_log_density, random=_draw, dims=dims)
     return typical * pm.math.exp(middle + width * z)
 
@@ -75,7 +79,20 @@ def latent_variances(
 def _log_density(z: Tensor, df: Tensor, middle: Tensor, width: Tensor) -> Tensor:
     a = 0.5 * df
     ratio = middle + width * z  # log of the variance over the typical one
-    return a * pm.math.log(a) - pt.gammaln(a) - a * (ratio + pm.math.exp(-ratio)) + pm.math.log(width)
+    return _normaliser(a) - a * _excess(ratio) + pm.math.log(width)
+
+
+def _normaliser(a: Tensor) -> Tensor:
+    """The number a log a - a - log Gamma(a), of which subtraction leaves no digit where a is large."""
+    series = 0.5 * pt.log(a / (2 * math.pi)) - 1 / (12 * a) + 1 / (360 * a**3)
+    return pt.switch(a > MANY, series, a * pt.log(a) - a - pt.gammaln(a))
+
+
+def _excess(ratio: Tensor) -> Tensor:
+    """The number r + exp(-r) - 1, likewise where r is small."""
+    r = pt.clip(ratio, -SMALL, SMALL)
+    series = r**2 / 2 * (1 - r / 3 * (1 - r / 4 * (1 - r / 5 * (1 - r / 6 * (1 - r / 7)))))
+    return pt.switch(pt.abs(ratio) < SMALL, series, ratio + pt.expm1(-ratio))
 
 
 def _draw(

@@ -77,7 +77,7 @@ def test_variances_keep_their_prior(df: float) -> None:
         assert stats.kstest(column, stats.invgamma(0.5 * df, scale=0.5 * df * typical).cdf).pvalue > 1e-3
 
 
-@pytest.mark.parametrize("df", [1.5, 40.0, 1e5])
+@pytest.mark.parametrize("df", [1.5, 40.0, 199.0, 201.0, 1e5])
 def test_the_density_of_variances_is_that_of_the_inverse_gamma(df: float, log_density: Callable[..., float]) -> None:
     typical = np.array([[0.7, 1.4]])
     with pm.Model(coords=COLUMNS) as model:
@@ -87,6 +87,21 @@ def test_the_density_of_variances_is_that_of_the_inverse_gamma(df: float, log_de
     log_v = np.log((df * typical + SCATTER) / (df + FREEDOM)) + width * z
     expected = stats.invgamma.logpdf(np.exp(log_v), 0.5 * df, scale=0.5 * df * typical) + log_v + np.log(width)
     assert log_density(model, z=z) == pytest.approx(expected.sum(), rel=1e-8)
+
+
+@pytest.mark.parametrize("df", [1e12, 1e18, 1e30])
+def test_variances_that_are_all_alike_have_standard_normal_numbers(df: float) -> None:
+    """No digit of the density is lost, however near to each other variances are: a hierarchy without spread is no mode of it."""
+    with pm.Model(coords=COLUMNS) as model:
+        freedom = pm.HalfFlat("df")
+        latent_variances("z", freedom, np.array([[0.7, 1.4]]), SCATTER, FREEDOM, ("subgroup", "outcome"))
+    z = np.linspace(-2, 2, 6).reshape(3, 2)
+    point = {"df_log__": np.log(df), "z": z}
+    assert float(model.compile_logp([model["z"]], mode=QUICK)(point)) == pytest.approx(
+        stats.norm.logpdf(z).sum(), abs=1e-4
+    )
+    slope = np.asarray(model.compile_dlogp(model.free_RVs, mode=QUICK)(point))
+    np.testing.assert_allclose(slope, [1.0, *-z.ravel()], atol=1e-4)  # that of the flat prior is 1
 
 
 @pytest.mark.parametrize("df", [4.0, 300.0])
