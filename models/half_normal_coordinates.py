@@ -30,10 +30,10 @@ class NearlyNormal(Transform):  # type: ignore[misc]  # PyMC carries no types
     >>> with pm.Model() as model:
     ...     tau = pm.HalfNormal("tau", sigma=0.5, default_transform=NearlyNormal())
     >>> [variable.name for variable in model.value_vars]
-    ['tau_nearly_normal__']
+    ['tau_nearlynormal__']
     """
 
-    name = "nearly_normal"
+    name = "nearlynormal"  # PyMC takes what is before the last underscore for the name of the variable
     ndim_supp = 0
 
     def forward(self, value: Tensor, *inputs: Tensor) -> Tensor:

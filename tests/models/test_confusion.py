@@ -84,7 +84,7 @@ def test_the_model_is_what_its_docstring_says(
     parts, own = (of_columns * z[:, :columns]) @ x.T, every[:, 2:] * z[:, columns:]
     scale = factor_scales(found, followed=followed)[:, None]
     u = positive_numbers.numbers(sd / scale)
-    location, expected, at = np.tile(alpha[:, None], (1, 4)), 0.0, {"alpha": alpha, "factor_sd_nearly_normal__": u}
+    location, expected, at = np.tile(alpha[:, None], (1, 4)), 0.0, {"alpha": alpha, "factor_sd_nearlynormal__": u}
     if followed is not None:
         at["selection_slope"] = np.array([0.7])
         location[followed] += 0.7 * parts[0]

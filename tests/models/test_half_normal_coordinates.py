@@ -6,6 +6,8 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 import pytest
+import xarray as xr
+from pymc.util import get_untransformed_name
 from pytensor.compile.mode import Mode
 from scipy import integrate, stats
 
@@ -23,6 +25,18 @@ def test_both_ways_are_inverse() -> None:
     assert (np.diff(x) > 0).all()
     np.testing.assert_allclose(x[1:], SIGMA * positive_numbers.positive(U[1:]).value, rtol=1e-12)
     np.testing.assert_allclose(change.forward(x, SIGMA).eval(mode=QUICK), U, rtol=1e-9, atol=1e-9)
+
+
+def test_pymc_knows_the_variable_by_its_name() -> None:
+    assert get_untransformed_name("z_tau_nearlynormal__") == "z_tau"
+    with pm.Model() as model:
+        tau = pm.HalfNormal("z_tau", sigma=SIGMA, default_transform=NearlyNormal())
+        pm.Normal("y", 0.0, tau, observed=[0.3])
+        drawn = xr.DataTree.from_dict({"posterior": xr.Dataset({"z_tau": (("chain", "draw"), [[0.2, 0.7]])})})
+        found = pm.compute_log_likelihood(drawn, progressbar=False, compile_kwargs={"mode": QUICK})
+    assert [variable.name for variable in model.value_vars] == ["z_tau_nearlynormal__"]
+    expected = stats.norm.logpdf(0.3, 0.0, [0.2, 0.7])
+    np.testing.assert_allclose(found["log_likelihood"]["y"].values.ravel(), expected, rtol=1e-12)
 
 
 def test_the_derivative_is_a_difference() -> None:
@@ -46,7 +60,7 @@ def test_numbers_keep_their_law() -> None:
     density = model.compile_logp(mode=QUICK)
 
     def at(u: float) -> float:
-        return float(np.exp(density({"tau_nearly_normal__": np.array(u)})))
+        return float(np.exp(density({"tau_nearlynormal__": np.array(u)})))
 
     for x in (1e-3, 0.2, 0.7, 1.5):
         u = float(positive_numbers.numbers(np.array(x / SIGMA)))
