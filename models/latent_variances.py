@@ -29,7 +29,7 @@ Tensor = Any
 """A PyTensor expression; PyMC carries no types."""
 
 MANY, SMALL = 100.0, 0.02
-"""Where series with the terms below have 14 digits."""
+"""Where series with the terms below have 13 digits."""
 
 
 def latent_variances(
