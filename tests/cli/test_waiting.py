@@ -18,6 +18,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     """What a terminal gets as stderr, with almost no time to wait."""
     screen = io.StringIO()
     monkeypatch.setattr(waiting, "SECONDS", 0.05)
+    monkeypatch.setenv("TERM", "xterm")  # one that can move its cursor, wherever the tests run
     shown = Console(file=screen, force_terminal=True, width=80)
     monkeypatch.setattr(cli, "errors", lambda: shown)
     monkeypatch.setattr(consoles, "errors", lambda: shown)
