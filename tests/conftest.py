@@ -25,7 +25,8 @@ from bayesgroups.report.schema import assemble
 # Every processor has a worker: threads of linear algebra beside them double the time of small matrices. The names are for
 # libraries that are loaded later and for processes that tests start.
 threadpool_limits(1)
-os.environ.update({name: os.environ.get(name, "1") for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")})
+LIMITS = "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "LOKY_MAX_CPU_COUNT"
+os.environ.update({name: os.environ.get(name, "1") for name in LIMITS})
 # Reports carry the second in which they were made: two that a test compares may fall into different ones.
 os.environ.setdefault("SOURCE_DATE_EPOCH", "0")
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _POOL: ContextVar[Executor | None] = ContextVar("pool", default=None)
 """The pool on a thread of which the context runs."""
+ALONE: ContextVar[bool] = ContextVar("alone", default=False)
+"""True where other processes have the other processors."""
 
 
 @contextmanager
@@ -29,7 +31,7 @@ def side_by_side[T](calls: Sequence[Callable[[], T]], threads: int) -> Iterator[
     [8, 9]
     """
     with one_thread_of_linear_algebra():
-        if threads < 2:
+        if threads < 2 or ALONE.get():
             yield (call() for call in calls)
             return
         outer = _POOL.get()
@@ -43,6 +45,20 @@ def side_by_side[T](calls: Sequence[Callable[[], T]], threads: int) -> Iterator[
             yield (result.result() for result in _submitted(pool, calls))
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+def on_this_thread[T](call: Callable[[], T]) -> T:
+    """The result of a call, whose own calls side by side run one after the other.
+
+    >>> from functools import partial
+    >>> on_this_thread(partial(pow, 2, 3))
+    8
+    """
+    before = ALONE.set(True)
+    try:
+        return call()
+    finally:
+        ALONE.reset(before)
 
 
 def _within[T](pool: Executor, calls: Sequence[Callable[[], T]]) -> Iterator[Iterator[T]]:

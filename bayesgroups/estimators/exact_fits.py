@@ -1,4 +1,4 @@
-"""Reference of a tally and exact fits of its metrics, on as many threads as there are processors where the engine allows it."""
+"""Reference of a tally and exact fits of its metrics, on as many processors as there are where the engine allows it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
+from bayesgroups.data.processes import on_processors
 from bayesgroups.data.threads import side_by_side
 from bayesgroups.estimators.base import Estimator
 from bayesgroups.estimators.model_errors import errors_of_models
@@ -24,15 +25,27 @@ def exact_fits(
 ) -> Iterator[tuple[xr.Dataset, Iterator[Posterior | None]]]:
     """The reference of a tally, and exact posteriors of its parts in their order, ``None`` where there is no exact engine.
 
-    A fit depends on its tally and the seed alone, so that threads change no byte. Metrics with more subgroups than the
-    estimator declares as ``subgroups_in_threads``, and a metric alone, are fitted one by one, when they are asked for. An error
-    is raised where the fit is asked for, that of the reference at once.
+    A fit depends on its tally and the seed alone, so that neither threads nor processes change a byte. The reference and the fits
+    of several metrics run on threads up to as many subgroups as the estimator declares as ``subgroups_in_threads``; those of any
+    number of metrics run on processes up to ``subgroups_in_processes``; and else one by one, when they are asked for. An error is
+    raised where the fit is asked for, that of the reference at once.
     """
-    several = len(parts) > 1 and tally.sizes["subgroup"] <= estimator.subgroups_in_threads
-    both: list[Callable[[], Any]] = [partial(estimator.reference, tally, seed=seed)]
-    both += [partial(estimator.collapsed, part, seed=seed) for part in parts]
-    threads = min(len(both), os.cpu_count() or 1) if several else 1
-    with side_by_side(both, threads) as results:
-        with errors_of_models():
-            reference = next(results)
+    subgroups = tally.sizes["subgroup"]
+    both: list[Callable[[], Any]] = [partial(_reference, estimator, tally, seed)]
+    both += [partial(_posterior, estimator, part, seed) for part in parts]
+    on_threads = len(parts) > 1 and subgroups <= estimator.subgroups_in_threads
+    threads = min(len(both), os.cpu_count() or 1) if on_threads else 1
+    in_processes = not on_threads and subgroups <= estimator.subgroups_in_processes
+    with on_processors(both) if in_processes else side_by_side(both, threads) as results:
+        reference = next(results)
         yield reference, results
+
+
+def _reference(estimator: Estimator, tally: xr.Dataset, seed: int) -> xr.Dataset:
+    with errors_of_models():  # which are told by their frames: those do not come from another process
+        return estimator.reference(tally, seed=seed)
+
+
+def _posterior(estimator: Estimator, part: xr.Dataset, seed: int) -> Posterior | None:
+    with errors_of_models():
+        return estimator.collapsed(part, seed=seed)

@@ -23,6 +23,7 @@ import xarray as xr
 
 import bayesgroups as bg
 from bayesgroups.data.linear_algebra import one_thread_of_linear_algebra
+from bayesgroups.data.threads import on_this_thread
 from bayesgroups.errors import InputError
 from bayesgroups.estimators import Estimator
 from bayesgroups.studies.execution import HERE, Executor
@@ -139,7 +140,7 @@ def measured(word: str, shape: Sequence[int], rows: int, spread: float) -> Cell:
         start = time.process_time()
         try:
             with one_thread_of_linear_algebra():
-                posterior = estimator.collapsed(tally, seed=1)
+                posterior = on_this_thread(partial(estimator.collapsed, tally, seed=1))
         except InputError:
             posterior = None
         times.append(time.process_time() - start)

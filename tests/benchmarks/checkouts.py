@@ -94,7 +94,8 @@ print(time.process_time() - start)
 def seconds(checkout: Path, task: str) -> float:
     """Seconds of processor of one task in a fresh process."""
     before, work = (TASKS | EXACT | REFERENCE)[task]
-    environment = {**os.environ, "PYTHONPATH": str(checkout), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    one = dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "LOKY_MAX_CPU_COUNT"], "1")
+    environment = {**os.environ, "PYTHONPATH": str(checkout), **one}
     code = TIMED.format(before=before, work=work, warm=task in TASKS and task != "import")
     run = subprocess.run(
         [sys.executable, "-c", code], check=True, env=environment, cwd=checkout, capture_output=True, text=True

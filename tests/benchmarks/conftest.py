@@ -17,6 +17,12 @@ from tests.benchmarks.table import Table, machine
 _KEY = pytest.StashKey[Table]()
 
 
+@pytest.fixture(autouse=True)
+def _every_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Benchmarks have the processors for themselves."""
+    monkeypatch.delenv("LOKY_MAX_CPU_COUNT", raising=False)
+
+
 @pytest.fixture(scope="session")
 def table(pytestconfig: pytest.Config) -> Table:
     """The one table of the run."""

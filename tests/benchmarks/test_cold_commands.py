@@ -82,7 +82,7 @@ def _expect(code: int, words: list[str]) -> None:
 
 @pytest.mark.parametrize("subgroups", LEVELS)
 @pytest.mark.parametrize("estimator", [bg.PartialPooling(), bg.CrossedEffects()], ids=lambda each: each.word)
-def test_five_metrics(estimator: Estimator, subgroups: int, table: Table) -> None:
+def test_five_metrics(estimator: Estimator, subgroups: int, table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = _rows(LEVELS[subgroups])
     by = [name for name in rows if name.startswith("a")]
     tally = bg.tally(rows, by=by, metrics=METRICS, y_true="outcome", y_pred="decision")
@@ -93,10 +93,15 @@ def test_five_metrics(estimator: Estimator, subgroups: int, table: Table) -> Non
         for i in range(part.sizes["metric"]):
             bg.estimate(part.isel(metric=[i]), estimator, seed=1)
 
-    together, apart = [], []
+    together, apart, alone = [], [], []
     for _ in range(5):
         together.append(_seconds(lambda: bg.estimate(tally, estimator, seed=1)))
         apart.append(_seconds(lambda: one_by_one(tally)))
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "cpu_count", lambda: 1)
+            patch.setenv("LOKY_MAX_CPU_COUNT", "1")
+            alone.append(_seconds(lambda: bg.estimate(tally, estimator, seed=1)))
     what = f"{len(METRICS)} metrics of {subgroups} subgroups, {estimator.word}"
     table.add(Row(what, "-", tuple(together), "s", 2.0 if subgroups == max(LEVELS) else None, larger=False))
     table.ratio(what, "one call per metric", apart, together)
+    table.ratio(what, "one processor", alone, together)

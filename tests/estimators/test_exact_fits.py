@@ -1,20 +1,28 @@
-"""Exact fits on threads: the bytes and the errors of fits one by one."""
+"""Exact fits on threads and processes: the bytes and the errors of fits one by one."""
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
 
 import bayesgroups as bg
+from bayesgroups.data import processes
+from bayesgroups.data.processes import _Shared, on_processors
 from bayesgroups.estimators import Estimator
-from bayesgroups.estimators.exact_fits import exact_fits
+from bayesgroups.estimators.exact_fits import _posterior, exact_fits
 from bayesgroups.inference.collapsed.crossed.engine import MAX_SUBGROUPS_IN_OWN_SPACE
 from bayesgroups.report.posterior import Posterior
+from tests.data.test_processes import wait_for
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +66,7 @@ class Recorded:
     """The engine of an estimator that notes which thread ran it, under which treatment of floating-point errors."""
 
     def __init__(self, *, in_threads: bool, failing: str = "") -> None:
-        self.subgroups_in_threads, self.failing = 100 * in_threads, failing
+        self.subgroups_in_threads, self.subgroups_in_processes, self.failing = 100 * in_threads, 0, failing
         self.runs: list[tuple[str, int, str]] = []
 
     def reference(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset:
@@ -104,8 +112,69 @@ def test_large_metrics_are_fitted_one_by_one(monkeypatch: pytest.MonkeyPatch) ->
     assert {thread for _, thread, _ in engine.runs} == {threading.get_ident()}
 
 
-def test_crossed_effects_with_chains_are_fitted_one_by_one() -> None:
+def test_crossed_effects_with_chains_run_on_no_threads() -> None:
     assert bg.CrossedEffects.subgroups_in_threads == MAX_SUBGROUPS_IN_OWN_SPACE
+
+
+@pytest.fixture
+def _processes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Two processors, and processes that start at once."""
+    monkeypatch.setattr(joblib, "cpu_count", lambda: 2)
+    monkeypatch.setattr(processes, "WAIT_SECONDS", 0.0)
+    yield
+    processes._PROCESSES.end()
+
+
+def with_cells(levels: tuple[int, ...]) -> xr.Dataset:
+    """Two metrics of so many subgroups, with cells."""
+    rng = np.random.default_rng(2)
+    rows = pd.DataFrame(list(itertools.product(*map(range, levels))) * 6, columns=list("abc")[: len(levels)])
+    rows["outcome"], rows["decision"] = rng.integers(0, 2, (2, len(rows)))
+    by = list(rows.columns[: len(levels)])
+    return bg.tally(rows, by, metrics=["sel", "fnr"], y_true="outcome", y_pred="decision", confusion=True)
+
+
+@pytest.mark.usefixtures("_processes")
+@pytest.mark.parametrize(
+    ("estimator", "levels", "metrics"),
+    [
+        (bg.CrossedEffects(), (7, 6), 2),
+        (bg.StructuredRegression(), (3, 2), 1),
+        (bg.ConfusionModel(), (7, 6), 2),
+    ],
+    ids=lambda each: getattr(each, "word", ""),
+)
+def test_processes_do_not_change_a_byte(
+    estimator: Estimator, levels: tuple[int, ...], metrics: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tally, sent = with_cells(levels).isel(metric=slice(metrics)), []
+    given_up = _Shared.given_up
+
+    def noted(self: _Shared[object]) -> bool:
+        sent.extend(self.sent)
+        return given_up(self)
+
+    monkeypatch.setattr(_Shared, "given_up", noted)
+    ours, others = bg.estimate(tally, estimator, seed=3), bg.estimate(tally, estimator, seed=3)
+    assert sent  # the process was there for the second at the latest
+    monkeypatch.setattr(joblib, "cpu_count", lambda: 1)
+    assert bytes_of(ours) == bytes_of(others) == bytes_of(bg.estimate(tally, estimator, seed=3))
+
+
+@pytest.mark.usefixtures("_processes")
+def test_errors_of_models_in_other_processes_are_input_errors(tmp_path: Path) -> None:
+    """They are told by their frames, which do not come along."""
+    tally, file = with_cells((3, 2)).isel(metric=[0]), tmp_path / "begun"
+    fit = partial(_posterior, bg.CrossedEffects(covariates=("height",)), tally, 1)
+    with on_processors([partial(wait_for, file), partial(_begin, file, fit)]) as results:
+        next(results)
+        with pytest.raises(bg.InputError, match="height"):
+            next(results)
+
+
+def _begin(file: Path, fit: Callable[[], Posterior | None]) -> Posterior | None:
+    file.touch()
+    return fit()
 
 
 def test_an_error_is_raised_and_ends_the_rest(five_metrics: xr.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.processes import on_processors
+from bayesgroups.data.threads import side_by_side
 from bayesgroups.inference.collapsed.confusion_factors import OwnEffects, decision_shares
 from bayesgroups.inference.collapsed.crossed import engine
 from bayesgroups.inference.collapsed.crossed.draws import CrossedDraws, divergence_check
@@ -35,6 +38,8 @@ from bayesgroups.report.posterior import Posterior, generator, with_chains
 
 WORST: dict[str, Callable[[Iterable[float]], float]] = {"r_hat": max, "bulk": min, "tail": min}
 """What is the worst value of each of the statistics of mixing."""
+MAX_SUBGROUPS_IN_PROCESSES = 2000
+"""Subgroups beyond which draws take longer to send than to wait for, and twice the memory."""
 
 
 def sample(
@@ -88,53 +93,51 @@ def sample(
 
     without = np.empty((tally.sizes["subgroup"], 0))
     covariates = [x[name][:, None] if name in x else without for name in confusion_tree.names]
-    drawn: dict[int, CrossedDraws] = {}
-    selection_slope: FloatArray | None = None
+    names = confusion_tree.names
+
+    def call_of(i: int) -> Callable[[], CrossedDraws]:
+        """Draws of a factor that follows none."""
+        spread = spread_of(i, len(components.names), float(residual_scales[i]) if fixed else None)
+        predictor = Predictor(components.cells, covariates[i], LOGIT_OVERALL_SCALE, SLOPE_SD if judged else SLOPE_SCALE)
+        known = np.full(tally.sizes["subgroup"], residual_scales[i] ** 2) if floored and component_sd is None else None
+        k, n, rng = confusion_tree.successes[i], confusion_tree.count[i], generator(seed, names[i], "confusion")
+        return partial(engine.binomial, predictor, k, n, spread, rng, draws=draws, known=known, ordered=along)
+
+    pair = [] if followed is None else [names.index("sel"), followed]
+    apart = [i for i in range(len(names)) if i not in pair]
+    first = [i for i in apart if confusion_tree.decides[i] or not judged]  # the others follow the rates of decisions
+    calls = [call_of(i) for i in first]
     if followed is not None:
-        pair = [confusion_tree.names.index("sel"), followed]
-        rng = generator(seed, f"sel and {confusion_tree.names[followed]}", "confusion")
-        first, second, selection_slope = _following(
-            confusion_tree,
-            pair,
-            components,
-            covariates[followed],
-            [spread_of(i, len(components.names) - 1, None) for i in pair],
-            residual_scales[pair],
-            along,
-            rng,
-            draws,
+        spreads = [spread_of(i, len(components.names) - 1, None) for i in pair]
+        rng = generator(seed, f"sel and {names[followed]}", "confusion")
+        joint = _following(
+            confusion_tree, pair, components, covariates[followed], spreads, residual_scales[pair], along, rng, draws
         )
-        drawn = {pair[0]: first, pair[1]: second}
+        calls = [joint, *calls]
+    found = _on_processors(calls, tally.sizes["subgroup"])
+    selection_slope: FloatArray | None = None
+    drawn = dict(zip(first, found[len(calls) - len(first) :], strict=True))
+    if followed is not None:
+        drawn[pair[0]], drawn[pair[1]], selection_slope = _parted(found[0], len(components.names) - 1, along)
     rates: dict[str, FloatArray] = {}
-    for i, name in enumerate(confusion_tree.names):
-        if i not in drawn:
-            if judged and not confusion_tree.decides[i] and not rates:  # decisions come first
-                rates = judged_rates(decision_shares(confusion_tree, drawn), confusion_tree)
-                covariates = [rates[each][:, None] if each in rates else without for each in confusion_tree.names]
-            spread = spread_of(i, len(components.names), float(residual_scales[i]) if fixed else None)
-            predictor = Predictor(
-                components.cells, covariates[i], LOGIT_OVERALL_SCALE, SLOPE_SD if judged else SLOPE_SCALE
-            )
-            rng = generator(seed, name, "confusion")
-            residual = (
-                np.full(tally.sizes["subgroup"], residual_scales[i] ** 2) if floored and component_sd is None else None
-            )
-            successes, count = confusion_tree.successes[i], confusion_tree.count[i]
-            drawn[i] = engine.binomial(
-                predictor, successes, count, spread, rng, draws=draws, known=residual, ordered=along
-            )
+    others = [i for i in apart if i not in drawn]
+    if others:
+        rates = judged_rates(decision_shares(confusion_tree, drawn), confusion_tree)
+        covariates = [rates[each][:, None] if each in rates else without for each in names]
+        found = _on_processors([call_of(i) for i in others], tally.sizes["subgroup"])
+        drawn |= zip(others, found, strict=True)
     factors = [drawn[i] for i in range(len(confusion_tree.names))]
     p = expit(np.stack([factor.eta for factor in factors]))
     middle = expit(np.stack([factor.overall for factor in factors]))
     cells = shares(p, confusion_tree.paths)
     learned = components.names[:-1] if fixed else components.names
-    spreads = np.stack([factor.tau[:, : len(learned)] for factor in factors], axis=1)
+    factor_sd = np.stack([factor.tau[:, : len(learned)] for factor in factors], axis=1)
     data = {
         "mu": ("metric subgroup", np.swapaxes(metrics_of(tally, cells), 1, 2)),
         "overall": ("metric", metrics_of(tally, shares(middle, confusion_tree.paths))),
         "cell_share": ("subgroup outcome decision", cells),
         "factor_overall": ("factor", middle.T),
-        "factor_sd": ("factor component", spreads),
+        "factor_sd": ("factor component", factor_sd),
     }
     labels = list(confusion_tree.labels)
     coordinates = {
@@ -199,6 +202,13 @@ def metrics_of(tally: xr.Dataset, cells: FloatArray) -> FloatArray:
     return values
 
 
+def _on_processors(calls: list[Callable[[], CrossedDraws]], subgroups: int) -> list[CrossedDraws]:
+    """Draws of factors that share nothing."""
+    few = subgroups <= MAX_SUBGROUPS_IN_PROCESSES
+    with on_processors(calls) if few else side_by_side(calls, 1) as results:
+        return list(results)
+
+
 def _following(
     confusion_tree: Tree,
     pair: list[int],
@@ -209,15 +219,18 @@ def _following(
     along: OrderedBlocks,
     rng: np.random.Generator,
     draws: int,
-) -> tuple[CrossedDraws, CrossedDraws, FloatArray]:
-    """Draws of the selection rate, of the factor that follows it, and of the slope by which it does, (draw,)."""
-    number = len(components.names) - 1
+) -> Callable[[], CrossedDraws]:
+    """Draws of the selection rate and of the factor that follows it, subgroups and columns of both in turn."""
     predictor = FollowingPredictor(components.cells[:-1], covariate, LOGIT_OVERALL_SCALE, SLOPE_SCALE)
     first, second = spreads
     prior = FollowingPrior(first, second, SELECTION_SLOPE_MEAN, SELECTION_SLOPE_SD)
     k, n = (np.concatenate(values[pair]) for values in (confusion_tree.successes, confusion_tree.count))
-    residual_variances = np.repeat(residual_scales**2, confusion_tree.count.shape[1])
-    both = engine.binomial(predictor, k, n, prior, rng, draws=draws, known=residual_variances, ordered=along)
+    known = np.repeat(residual_scales**2, confusion_tree.count.shape[1])
+    return partial(engine.binomial, predictor, k, n, prior, rng, draws=draws, known=known, ordered=along)
+
+
+def _parted(both: CrossedDraws, number: int, along: OrderedBlocks) -> tuple[CrossedDraws, CrossedDraws, FloatArray]:
+    """Draws of the selection rate, of the factor that follows it, and of the slope by which it does, (draw,)."""
     eta, share = np.split(both.eta, 2, axis=1), np.split(both.share, [len(along.shares)], axis=1)
     tau = np.split(both.tau, [number, 2 * number, 2 * number + 1], axis=1)
     leading, other = (
