@@ -162,15 +162,17 @@ def test_short_calls_start_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_nobody_asks_for_is_left(tmp_path: Path) -> None:
     begun, file = time.monotonic(), tmp_path / "made"
-    with on_processors([partial(wait_for, file), partial(_make_and_stay, file)]) as results:
+    calls: list[Callable[[], int]] = [partial(wait_for, file), partial(_make_and_stay, file)]
+    with on_processors(calls) as results:
         next(results)
     assert time.monotonic() - begun < PATIENCE / 2
     assert processes._PROCESSES.now is None
 
 
-def _make_and_stay(file: Path) -> None:
+def _make_and_stay(file: Path) -> int:
     file.touch()
     time.sleep(2 * PATIENCE)
+    return 0
 
 
 @pytest.mark.parametrize("where", ["one processor", "a thread", "a process of a pool", "a call on threads", "alone"])
@@ -202,7 +204,7 @@ def test_where_others_have_the_processors_calls_run_one_by_one(where: str, monke
 
 def test_calls_leave_the_processors_to_one_another(monkeypatch: pytest.MonkeyPatch) -> None:
     """With two processors a call takes no threads of its own, and with more of them than calls it does."""
-    alone, beside = [], []
+    alone, beside = list[int](), list[int]()
     for processors, seen in ((2, alone), (4, beside)):
         monkeypatch.setattr(joblib, "cpu_count", lambda processors=processors: processors)
         with on_processors([partial(_threads, 0.0), partial(_threads, 0.3)]) as results:

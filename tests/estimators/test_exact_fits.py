@@ -147,7 +147,7 @@ def with_cells(levels: tuple[int, ...]) -> xr.Dataset:
 def test_processes_do_not_change_a_byte(
     estimator: Estimator, levels: tuple[int, ...], metrics: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tally, sent = with_cells(levels).isel(metric=slice(metrics)), []
+    tally, sent = with_cells(levels).isel(metric=slice(metrics)), list[int]()
     given_up = _Shared.given_up
 
     def noted(self: _Shared[object]) -> bool:
@@ -166,7 +166,8 @@ def test_errors_of_models_in_other_processes_are_input_errors(tmp_path: Path) ->
     """They are told by their frames, which do not come along."""
     tally, file = with_cells((3, 2)).isel(metric=[0]), tmp_path / "begun"
     fit = partial(_posterior, bg.CrossedEffects(covariates=("height",)), tally, 1)
-    with on_processors([partial(wait_for, file), partial(_begin, file, fit)]) as results:
+    calls: list[Callable[[], object]] = [partial(wait_for, file), partial(_begin, file, fit)]
+    with on_processors(calls) as results:
         next(results)
         with pytest.raises(bg.InputError, match="height"):
             next(results)

@@ -37,6 +37,14 @@ def test_positive_numbers_are_integrals_of_the_normal_law() -> None:
     np.testing.assert_allclose(positive(numbers(value)).value, value, rtol=1e-8)
 
 
+def test_bends_far_out_are_those_of_the_logarithm() -> None:
+    """About -u, from Mills's ratio, also where the slope itself is no number any more."""
+    u = np.array([-29.0, -31.0, -200.0])
+    each = [float(positive(u[[i]]).bend[0]) for i in range(len(u))]
+    np.testing.assert_allclose(positive(u).bend, each, rtol=1e-11)
+    np.testing.assert_allclose(each, -u + 1 / -u - 2 / (-u) ** 3, rtol=1e-6)
+
+
 def test_half_normal_numbers_are_nearly_normal() -> None:
     u = np.linspace(-5, 5, 1001)
     made = positive(u)
@@ -57,7 +65,7 @@ def test_fitted_coordinates_have_the_same_values_and_the_law_of_the_prior(name: 
     assert np.abs(moved.mean(axis=0)).max() < 1e-9
     assert np.abs(moved.std(axis=0) - 1).max() < 0.05
     step = 1e-6 * np.eye(plain.dimension)
-    ratio = fitted.at(moved).log_density - plain.at(points).log_density
+    ratio = fitted.at(moved).log_density() - plain.at(points).log_density()
     number = plain.dimension
     stretch = []
     for point, old in zip(moved[:5], points[:5], strict=True):
@@ -74,7 +82,7 @@ def test_fitted_coordinates_have_the_same_values_and_the_law_of_the_prior(name: 
 
         def total(a: FloatArray, each: Learned = each) -> FloatArray:
             scaled = each.at(a)
-            return np.asarray(scaled.log_density + scaled.values @ columns)
+            return np.asarray(scaled.log_density() + scaled.values @ columns)
 
         differences = np.stack([(total(at + e) - total(at - e)) / 2e-6 for e in step], axis=1)
         np.testing.assert_allclose(each.at(at).pull(np.tile(columns, (4, 1))), differences, rtol=1e-4, atol=1e-5)

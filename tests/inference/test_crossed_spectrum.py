@@ -233,7 +233,7 @@ def test_the_density_is_that_of_the_dense_model_whatever_the_transport() -> None
             marginal = value[0] + 0.5 * slope[0, 3:] @ newton - 0.5 * np.linalg.slogdet(-hessian)[1]
             learned = target.values(point).scaled.values[0]
             dense = stats.multivariate_normal(cov=prior_covariance(case, learned) + np.diag(v)).logpdf(y)
-            rows.append(marginal - dense - target.learned.at(a[None]).log_density[0])
+            rows.append(marginal - dense - target.learned.at(a[None]).log_density()[0])
     assert np.ptp(rows) < 1e-5
 
 
@@ -255,7 +255,7 @@ def test_coordinates_have_the_law_of_the_prior(prior: Any, shares: int) -> None:
     rng = np.random.default_rng(6)
     a = 3 * rng.standard_t(5, (50_000, coordinates.dimension))
     scaled = coordinates.at(a)
-    log_weight = scaled.log_density - stats.t(5).logpdf(a / 3).sum(axis=1)
+    log_weight = scaled.log_density() - stats.t(5).logpdf(a / 3).sum(axis=1)
     weight = np.exp(log_weight - log_weight.max())
     weight /= weight.sum()
     own = prior.scales(rng.standard_normal((50_000, prior.dimension)))
@@ -276,7 +276,7 @@ def test_coordinates_have_the_law_of_the_prior(prior: Any, shares: int) -> None:
 
     def total(at: FloatArray) -> FloatArray:
         each = coordinates.at(at)
-        return np.asarray(each.log_density + each.values @ w)
+        return np.asarray(each.log_density() + each.values @ w)
 
     step = 1e-6 * np.eye(coordinates.dimension)
     differences = [(total(a + e) - total(a - e)) / 2e-6 for e in step]

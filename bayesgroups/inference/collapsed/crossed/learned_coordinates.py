@@ -47,7 +47,9 @@ class Learned:
         def pull(slope: FloatArray) -> FloatArray:
             return np.asarray((stretch * scaled.pull(slope) + np.where(here, grown.bend, 0.0)) @ self.root)
 
-        log_density = scaled.log_density + np.where(here, grown.log_slope, 0.0).sum(axis=1)
+        def log_density() -> FloatArray:
+            return np.asarray(scaled.log_density() + np.where(here, grown.log_slope, 0.0).sum(axis=1))
+
         return Scaled(scaled.values, log_density, pull)
 
     def fitted(self, points: FloatArray) -> tuple[Learned, FloatArray]:

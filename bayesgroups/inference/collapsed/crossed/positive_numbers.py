@@ -19,15 +19,24 @@ HALF_NORMAL = 1.66
 """Scale of a half-normal number over its standard deviation."""
 NEWTON_STEPS = 8
 MIN_VALUE = 1e-300
+MIN_WITH_SLOPE = -30.0
+"""Number below which its slope is soon too small for all digits of a number."""
 
 
 class Positive(NamedTuple):
-    """Positive numbers, their derivatives, the logarithms of these and the derivatives of the logarithms."""
+    """Positive numbers of others, their derivatives, and those of the logarithms of these."""
 
+    of: FloatArray
     value: FloatArray
     slope: FloatArray
-    log_slope: FloatArray
     bend: FloatArray
+
+    @property
+    def log_slope(self) -> FloatArray:
+        """Logarithms of the derivatives."""
+        from scipy.special import log_ndtr
+
+        return np.asarray(log_ndtr(self.of))
 
 
 def positive(u: FloatArray) -> Positive:
@@ -36,12 +45,19 @@ def positive(u: FloatArray) -> Positive:
     >>> positive(np.array([-3.0, 0, 3])).value.round(4).tolist()
     [0.0004, 0.3989, 3.0004]
     """
+    from scipy.special import ndtr
+
+    slope, density = ndtr(u), np.exp(-0.5 * u**2) / math.sqrt(2 * math.pi)
+    return Positive(u, np.maximum(density + u * slope, MIN_VALUE), slope, _bend(u, density, slope))
+
+
+def _bend(u: FloatArray, density: FloatArray, slope: FloatArray) -> FloatArray:
+    """The ratio of density and slope, by logarithms where the slope is next to nothing."""
     from scipy.special import log_ndtr
 
-    log_slope = log_ndtr(u)
-    slope, density = np.exp(log_slope), np.exp(-0.5 * u**2) / math.sqrt(2 * math.pi)
-    bend = np.exp(-0.5 * u**2 - log_slope) / math.sqrt(2 * math.pi)
-    return Positive(np.maximum(density + u * slope, MIN_VALUE), slope, log_slope, bend)
+    if u.min(initial=0.0) > MIN_WITH_SLOPE:
+        return density / slope
+    return np.asarray(np.exp(-0.5 * u**2 - log_ndtr(u)) / math.sqrt(2 * math.pi))
 
 
 def numbers(value: FloatArray) -> FloatArray:

@@ -25,14 +25,14 @@ from bayesgroups.inference.collapsed.crossed.prior import DEGREES, Prior
 
 
 class Scaled(NamedTuple):
-    """Values (draw, column) of some coordinates, the log density of these (draw,), and ``pull`` of gradients.
+    """Values (draw, column) of some coordinates, the log density of these (draw,) where it is asked for, and ``pull`` of gradients.
 
     ``pull`` takes derivatives by the values, (draw, column), to those by the coordinates, (draw, coordinate), with the slope of the
     log density added.
     """
 
     values: FloatArray
-    log_density: FloatArray
+    log_density: Callable[[], FloatArray]
     pull: Callable[[FloatArray], FloatArray]
 
 
@@ -80,7 +80,7 @@ class StandardDeviations:
         elif prior.family == "half_t":
             within = _sinh(a, scale)
         else:
-            within = Scaled(scale * a, -0.5 * (a**2).sum(axis=1), lambda slope: scale * slope - a)
+            within = Scaled(scale * a, lambda: -0.5 * (a**2).sum(axis=1), lambda slope: scale * slope - a)
         if not fixed:
             return within
         values = np.column_stack([within.values, np.tile(fixed, (len(a), 1))])
@@ -106,8 +106,11 @@ class Shares:
     def at(self, a: FloatArray) -> Scaled:
         """See `Coordinates`."""
         share = expit(a)
-        log_density = -np.logaddexp(0, a) - np.logaddexp(0, -a)
-        return Scaled(share, log_density.sum(axis=1), lambda slope: slope * share * (1 - share) + 1 - 2 * share)
+        return Scaled(
+            share,
+            lambda: -(np.logaddexp(0, a) + np.logaddexp(0, -a)).sum(axis=1),
+            lambda slope: slope * share * (1 - share) + 1 - 2 * share,
+        )
 
 
 @dataclass(frozen=True)
@@ -129,7 +132,7 @@ class Slopes:
 
     def at(self, a: FloatArray) -> Scaled:
         """See `Coordinates`."""
-        return Scaled(self.mean + self.sd * a, -0.5 * (a**2).sum(axis=1), lambda slope: self.sd * slope - a)
+        return Scaled(self.mean + self.sd * a, lambda: -0.5 * (a**2).sum(axis=1), lambda slope: self.sd * slope - a)
 
 
 @dataclass(frozen=True)
@@ -161,7 +164,7 @@ class Joined:
             return np.concatenate([scaled.pull(piece) for scaled, piece in pieces], axis=1)
 
         values = np.concatenate([scaled.values for scaled in each], axis=1)
-        return Scaled(values, np.sum([scaled.log_density for scaled in each], axis=0), pull)
+        return Scaled(values, lambda: np.sum([scaled.log_density() for scaled in each], axis=0), pull)
 
 
 def coordinates_of(prior: Prior | FollowingPrior, shares: int) -> Joined:
@@ -174,12 +177,16 @@ def coordinates_of(prior: Prior | FollowingPrior, shares: int) -> Joined:
 
 def _sinh(a: FloatArray, scale: FloatArray | float) -> Scaled:
     """Values of a half-t with 3 degrees of freedom: its density at scale sinh(a), and the stretch of that function."""
-    with np.errstate(over="ignore"):  # so far out is never taken
-        sinh, cosh = np.sinh(a), np.cosh(a)
-        inside = sinh**2 / DEGREES
-        log_density = np.log(cosh) - (DEGREES + 1) / 2 * np.log1p(inside)
-        bend = np.tanh(a) - (DEGREES + 1) / DEGREES * sinh * cosh / (1 + inside)
-    return Scaled(scale * sinh, log_density.sum(axis=1), lambda slope: scale * cosh * slope + bend)
+    with np.errstate(over="ignore", invalid="ignore"):  # so far out is never taken
+        sinh = np.sinh(a)
+        square = sinh**2
+        cosh, inside = np.sqrt(1 + square), square / DEGREES
+        bend = sinh / cosh - (DEGREES + 1) / DEGREES * sinh * cosh / (1 + inside)
+
+    def log_density() -> FloatArray:
+        return np.asarray((np.log(cosh) - (DEGREES + 1) / 2 * np.log1p(inside)).sum(axis=1))
+
+    return Scaled(scale * sinh, log_density, lambda slope: scale * cosh * slope + bend)
 
 
 def _total_and_splits(a: FloatArray, scale: float) -> Scaled:
@@ -189,7 +196,10 @@ def _total_and_splits(a: FloatArray, scale: float) -> Scaled:
     left = np.cumprod(np.column_stack([np.ones(len(a)), 1 - taken]), axis=1)
     root = np.sqrt(left * np.column_stack([taken, np.ones(len(a))]))
     values = total.values * root
-    log_density = total.log_density - (np.logaddexp(0, -a[:, 1:]) + behind * np.logaddexp(0, a[:, 1:])).sum(axis=1)
+
+    def log_density() -> FloatArray:
+        sticks = np.logaddexp(0, -a[:, 1:]) + behind * np.logaddexp(0, a[:, 1:])
+        return np.asarray(total.log_density() - sticks.sum(axis=1))
 
     def pull(slope: FloatArray) -> FloatArray:
         by_log = slope * values  # derivatives by the logs of the standard deviations

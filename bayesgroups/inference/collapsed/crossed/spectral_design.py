@@ -7,7 +7,9 @@ attributes with levels that stand alone, and components that are no products of 
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -99,9 +101,7 @@ class Design:
 
     def own_variance(self, learned: FloatArray, part: int) -> FloatArray:
         """Variances of residual effects, (draw, subgroup): one row where known, one column where all are alike."""
-        least = self.residual[part : part + 1]
-        if (least == least[:, :1]).all():
-            least = least[:, :1]
+        least = self.residual[part : part + 1, : 1 if self._alike[part] else None]
         if self.residual_kernel is None:
             return np.maximum(least, MIN_VARIANCE)
         return np.maximum(self._kernels(learned, part, (self.residual_kernel,)) + least, MIN_VARIANCE)
@@ -151,10 +151,20 @@ class Design:
         """True if the second part follows the effects of a block."""
         return self.parts > 1 and block.part == 0 and isinstance(block.loading, Kernel)
 
+    @cached_property
+    def _alike(self) -> list[bool]:
+        """Of every part, True if the known variances of its residual effects are all alike."""
+        return [bool((least == least[0]).all()) for least in self.residual]
+
+    def _columns(self, part: int, kernels: tuple[Kernel, ...]) -> slice | list[int]:
+        """Where the standard deviations of kernels are among the learned values: a slice, which is fast, where they are in turn."""
+        columns = [part * self.components + kernel.component for kernel in kernels]
+        in_turn = all(after == before + 1 for before, after in itertools.pairwise(columns))
+        return slice(columns[0], columns[-1] + 1) if columns and in_turn else columns
+
     def _kernels(self, learned: FloatArray, part: int, kernels: tuple[Kernel, ...]) -> FloatArray:
         """Variances of kernels, (draw, kernel)."""
-        start = part * self.components
-        variance = learned[:, [start + kernel.component for kernel in kernels]] ** 2
+        variance = learned[:, self._columns(part, kernels)] ** 2
         for column, kernel in enumerate(kernels if self.shares else ()):
             if kernel.share is not None:
                 share = learned[:, self.shares_of(part).start + kernel.share]
@@ -166,12 +176,11 @@ class Design:
     ) -> FloatArray:
         """Derivatives by the learned values, from those by the variances of kernels, (draw, kernel)."""
         slope = np.zeros_like(learned)
-        start = part * self.components
         if not self.shares:  # every component is one kernel
-            columns = [start + kernel.component for kernel in kernels]
+            columns = self._columns(part, kernels)
             slope[:, columns] = 2 * learned[:, columns] * by_kernel
             return slope
-        shares = self.shares_of(part).start
+        start, shares = part * self.components, self.shares_of(part).start
         for kernel, by_variance in zip(kernels, by_kernel.T, strict=True):
             spread = learned[:, start + kernel.component]
             by_spread = 2 * spread * by_variance

@@ -127,7 +127,7 @@ class Target:
         """Log densities (draw,) and gradients (draw, coordinate)."""
         values = self.values(points)
         log_density, by_eta = self.likelihood.at(values.eta)
-        log_density += values.scaled.log_density
+        log_density += values.scaled.log_density()
         for made in (*values.made, *values.effects, *values.residuals):
             log_density += made.log_density
         return log_density, self._gradient(values, self._own_slope(values, by_eta))
@@ -162,7 +162,7 @@ class Target:
         of_own_variance = [design.own_variance(learned, part) for part in range(design.parts)]
         precision, observation, bend = self.directions[0]
         if bend.any():
-            precision = precision / (1 + of_own_variance[0].mean(axis=1, keepdims=True) * bend)
+            precision = precision / (1 + averaged(of_own_variance[0]) * bend)
         made = [transported(variance, precision, observation, next(pieces[0]))]
         along, slope = [made[0].values], np.empty((len(points), 0))
         if design.parts > 1:
@@ -277,6 +277,11 @@ def shared_precision(weight: FloatArray, residuals: FloatArray) -> FloatArray:
     return np.asarray((weight / (1 + residuals * weight)).mean(axis=0))
 
 
+def averaged(values: FloatArray) -> FloatArray:
+    """Means (draw, 1) over columns (draw, column), of which there may be one that stands for all."""
+    return values if values.shape[1] == 1 else values.mean(axis=1, keepdims=True)
+
+
 def floored(precision: FloatArray) -> FloatArray:
     """Precisions with a little added, so that none is nothing, in whatever unit they are.
 
@@ -293,5 +298,5 @@ def split(values: FloatArray, sizes: list[int]) -> list[FloatArray]:
     >>> [each.tolist() for each in split(np.array([[1.0, 2, 3]]), [1, 2])]
     [[[1.0]], [[2.0, 3.0]]]
     """
-    ends = np.cumsum([0, *sizes])
+    ends = itertools.accumulate(sizes, initial=0)
     return [values[:, start:end] for start, end in itertools.pairwise(ends)]
