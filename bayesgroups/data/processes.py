@@ -168,7 +168,7 @@ def _processors() -> int:
 
 
 def _imported(call: Callable[[], object]) -> None:
-    """What a call is made of is there once it has come."""
+    """Nothing: all that a call is made of is imported once it has come."""
 
 
 def _run[T](

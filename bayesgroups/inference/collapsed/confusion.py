@@ -99,9 +99,9 @@ def sample(
         """Draws of a factor that follows none."""
         spread = spread_of(i, len(components.names), float(residual_scales[i]) if fixed else None)
         predictor = Predictor(components.cells, covariates[i], LOGIT_OVERALL_SCALE, SLOPE_SD if judged else SLOPE_SCALE)
-        known = np.full(tally.sizes["subgroup"], residual_scales[i] ** 2) if floored and component_sd is None else None
+        floor = np.full(tally.sizes["subgroup"], residual_scales[i] ** 2) if floored and component_sd is None else None
         k, n, rng = confusion_tree.successes[i], confusion_tree.count[i], generator(seed, names[i], "confusion")
-        return partial(engine.binomial, predictor, k, n, spread, rng, draws=draws, known=known, ordered=along)
+        return partial(engine.binomial, predictor, k, n, spread, rng, draws=draws, known=floor, ordered=along)
 
     pair = [] if followed is None else [names.index("sel"), followed]
     apart = [i for i in range(len(names)) if i not in pair]
@@ -114,18 +114,18 @@ def sample(
             confusion_tree, pair, components, covariates[followed], spreads, residual_scales[pair], along, rng, draws
         )
         calls = [joint, *calls]
-    found = _on_processors(calls, tally.sizes["subgroup"])
+    draws_of_calls = _on_processors(calls, tally.sizes["subgroup"])
     selection_slope: FloatArray | None = None
-    drawn = dict(zip(first, found[len(calls) - len(first) :], strict=True))
+    drawn = dict(zip(first, draws_of_calls[len(calls) - len(first) :], strict=True))
     if followed is not None:
-        drawn[pair[0]], drawn[pair[1]], selection_slope = _parted(found[0], len(components.names) - 1, along)
+        drawn[pair[0]], drawn[pair[1]], selection_slope = _parted(draws_of_calls[0], len(components.names) - 1, along)
     rates: dict[str, FloatArray] = {}
-    others = [i for i in apart if i not in drawn]
-    if others:
+    later = [i for i in apart if i not in drawn]
+    if later:
         rates = judged_rates(decision_shares(confusion_tree, drawn), confusion_tree)
         covariates = [rates[each][:, None] if each in rates else without for each in names]
-        found = _on_processors([call_of(i) for i in others], tally.sizes["subgroup"])
-        drawn |= zip(others, found, strict=True)
+        draws_of_calls = _on_processors([call_of(i) for i in later], tally.sizes["subgroup"])
+        drawn |= zip(later, draws_of_calls, strict=True)
     factors = [drawn[i] for i in range(len(confusion_tree.names))]
     p = expit(np.stack([factor.eta for factor in factors]))
     middle = expit(np.stack([factor.overall for factor in factors]))
@@ -225,8 +225,8 @@ def _following(
     first, second = spreads
     prior = FollowingPrior(first, second, SELECTION_SLOPE_MEAN, SELECTION_SLOPE_SD)
     k, n = (np.concatenate(values[pair]) for values in (confusion_tree.successes, confusion_tree.count))
-    known = np.repeat(residual_scales**2, confusion_tree.count.shape[1])
-    return partial(engine.binomial, predictor, k, n, prior, rng, draws=draws, known=known, ordered=along)
+    floor = np.repeat(residual_scales**2, confusion_tree.count.shape[1])
+    return partial(engine.binomial, predictor, k, n, prior, rng, draws=draws, known=floor, ordered=along)
 
 
 def _parted(both: CrossedDraws, number: int, along: OrderedBlocks) -> tuple[CrossedDraws, CrossedDraws, FloatArray]:
