@@ -6,6 +6,7 @@ this process computes meanwhile: it takes calls from the front, and whoever is r
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future
@@ -51,7 +52,7 @@ def on_processors[T](calls: Sequence[Callable[[], T]]) -> Iterator[Iterator[T]]:
         if number == processors - 1:
             calls = [partial(on_this_thread, call) for call in calls]
         shared = _Shared(calls, number, partial(np.errstate, **np.geterr()))
-        started = Timer(0 if _PROCESSES.number >= number else WAIT_SECONDS, shared.begin)
+        started = Timer(0 if _PROCESSES.ready(number) else WAIT_SECONDS, shared.begin)
         started.daemon = True
         started.start()
         try:
@@ -133,25 +134,31 @@ class _Shared[T]:
 class _Processes:
     """The pool of this process, of as many processes as were ever of use."""
 
-    now: Any = None
+    executor: Any = None
     number: int = 0
+    owner: int = 0
+    """The process that started them: one that was forked from it has none."""
+
+    def ready(self, number: int) -> bool:
+        """True if there are so many processes."""
+        return self.owner == os.getpid() and self.number >= number
 
     def pool(self, number: int) -> Executor:
         """A pool of at least so many processes."""
         from joblib.externals.loky import ProcessPoolExecutor
 
-        if number > self.number:
+        if not self.ready(number):
             self.end()
-        if self.now is None:
-            self.now, self.number = ProcessPoolExecutor(number, timeout=IDLE_SECONDS), number
-        pool: Executor = self.now
+            self.executor = ProcessPoolExecutor(number, timeout=IDLE_SECONDS)
+            self.number, self.owner = number, os.getpid()
+        pool: Executor = self.executor
         return pool
 
     def end(self) -> None:
         """Leave what is being computed."""
-        if self.now is not None:
-            self.now.shutdown(wait=False, kill_workers=True)
-        self.now, self.number = None, 0
+        if self.ready(1):
+            self.executor.shutdown(wait=False, kill_workers=True)
+        self.executor, self.number = None, 0
 
 
 _PROCESSES = _Processes()

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
-from bayesgroups.data.processes import on_processors
 from bayesgroups.data.threads import side_by_side
 from bayesgroups.estimators.base import Estimator
 from bayesgroups.estimators.model_errors import errors_of_models
@@ -36,9 +35,15 @@ def exact_fits(
     on_threads = len(parts) > 1 and subgroups <= estimator.subgroups_in_threads
     threads = min(len(both), os.cpu_count() or 1) if on_threads else 1
     in_processes = not on_threads and subgroups <= estimator.subgroups_in_processes
-    with on_processors(both) if in_processes else side_by_side(both, threads) as results:
+    with _on_processors(both) if in_processes else side_by_side(both, threads) as results:
         reference = next(results)
         yield reference, results
+
+
+def _on_processors(calls: Sequence[Callable[[], Any]]) -> AbstractContextManager[Iterator[Any]]:
+    from bayesgroups.data.processes import on_processors  # what it imports takes as long as a small fit
+
+    return on_processors(calls)
 
 
 def _reference(estimator: Estimator, tally: xr.Dataset, seed: int) -> xr.Dataset:

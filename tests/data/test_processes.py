@@ -154,10 +154,20 @@ def test_where_no_process_starts_all_is_computed_here(monkeypatch: pytest.Monkey
     assert answers(partial(_later, 1), os.getpid) == [os.getpid()] * 2
 
 
+def test_a_forked_process_starts_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of those of its parent it has handles alone."""
+    before = answers(partial(wait_for, tmp_path / "one"), partial(make, tmp_path / "one"))[-1]
+    ours = processes._PROCESSES.executor
+    monkeypatch.setattr(processes._PROCESSES, "owner", os.getppid())
+    after = answers(partial(wait_for, tmp_path / "two"), partial(make, tmp_path / "two"))[-1]
+    assert after not in (before, os.getpid())
+    ours.shutdown(wait=False, kill_workers=True)
+
+
 def test_short_calls_start_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "WAIT_SECONDS", PATIENCE)
     assert answers(os.getpid, os.getpid) == [os.getpid()] * 2
-    assert processes._PROCESSES.now is None
+    assert processes._PROCESSES.executor is None
 
 
 def test_what_nobody_asks_for_is_left(tmp_path: Path) -> None:
@@ -166,7 +176,7 @@ def test_what_nobody_asks_for_is_left(tmp_path: Path) -> None:
     with on_processors(calls) as results:
         next(results)
     assert time.monotonic() - begun < PATIENCE / 2
-    assert processes._PROCESSES.now is None
+    assert processes._PROCESSES.executor is None
 
 
 def _make_and_stay(file: Path) -> int:
@@ -199,7 +209,7 @@ def test_where_others_have_the_processors_calls_run_one_by_one(where: str, monke
     else:
         on_this_thread(run)
     assert set(ran) == {os.getpid()}
-    assert processes._PROCESSES.now is None
+    assert processes._PROCESSES.executor is None
 
 
 def test_calls_leave_the_processors_to_one_another(monkeypatch: pytest.MonkeyPatch) -> None:
