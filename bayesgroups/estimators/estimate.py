@@ -85,6 +85,12 @@ def estimate(
     MissingDependencyError
         With ``inference="nuts_jax"``, if JAX or nutpie is not installed.
 
+    Notes
+    -----
+    What takes longer than half a second and shares nothing runs on as many processes as there are processors, with the same bytes:
+    metrics, the frequentist side beside the posterior, factors of confusion cells. The environment variable
+    ``LOKY_MAX_CPU_COUNT=1`` keeps to one, as do pools and threads of one's own.
+
     Examples
     --------
     >>> import pandas as pd
