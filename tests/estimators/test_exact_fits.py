@@ -25,6 +25,10 @@ from bayesgroups.report.posterior import Posterior
 from tests.data.test_processes import wait_for
 
 
+MAX_FITS = 20
+"""Fits after which another process should have been of use."""
+
+
 @pytest.fixture(scope="module")
 def five_metrics() -> xr.Dataset:
     """Five metrics of 12 subgroups, one of which has no outcomes."""
@@ -155,10 +159,14 @@ def test_processes_do_not_change_a_byte(
         return given_up(self)
 
     monkeypatch.setattr(_Shared, "given_up", noted)
-    ours, others = bg.estimate(tally, estimator, seed=3), bg.estimate(tally, estimator, seed=3)
-    assert sent  # the process was there for the second at the latest
+    reports = [bg.estimate(tally, estimator, seed=3)]
+    while (
+        not sent and len(reports) < MAX_FITS
+    ):  # the other process takes longest to start where the machine has other work
+        reports.append(bg.estimate(tally, estimator, seed=3))
+    assert sent
     monkeypatch.setattr(joblib, "cpu_count", lambda: 1)
-    assert bytes_of(ours) == bytes_of(others) == bytes_of(bg.estimate(tally, estimator, seed=3))
+    assert bytes_of(reports[-1]) == bytes_of(bg.estimate(tally, estimator, seed=3))
 
 
 @pytest.mark.usefixtures("_processes")
