@@ -24,7 +24,6 @@ from bayesgroups.inference.collapsed.crossed.engine import MAX_SUBGROUPS_IN_OWN_
 from bayesgroups.report.posterior import Posterior
 from tests.data.test_processes import wait_for
 
-
 MAX_FITS = 20
 """Fits after which another process should have been of use."""
 
