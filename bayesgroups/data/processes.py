@@ -1,4 +1,4 @@
-"""Processes of computations: calls of a second and more side by side on the processors of this machine, with the same answers.
+"""Processes of computations: calls that take long side by side on the processors of this machine, with the same answers.
 
 Short steps of NumPy on threads wait for the interpreter's lock; processes have one each. They take half a second to start, so that
 this process computes meanwhile: it takes calls from the front, and whoever is ready from the back.
@@ -28,6 +28,8 @@ WAIT_SECONDS = 0.5
 """Time after which processes are started, about that which it takes: calls may be done until then."""
 IDLE_SECONDS = 60
 """Time after which a process ends that has nothing to compute."""
+MAX_SUBGROUPS = 2000
+"""Subgroups beyond which the draws of a fit, 64 MB for 4,000 of them, are too large to have in two processes at once."""
 
 
 @contextmanager
@@ -101,8 +103,11 @@ class _Shared[T]:
                 continue
             try:
                 answer, given = elsewhere.result()
-            except (BrokenProcessPool, PicklingError):
+            except BrokenProcessPool:
                 _PROCESSES.end()
+                yield call()
+                continue
+            except PicklingError:
                 yield call()
                 continue
             for each in given:

@@ -47,9 +47,9 @@ class Estimator(ABC):
     subgroups_in_threads: ClassVar[int] = 0
     """Most subgroups of metrics whose exact fits run beside one another: no state is shared, filters of warnings, which are, stay
     as they are, and NumPy computes without the interpreter's lock for most of the time. With 0 there are none."""
-    subgroups_in_processes: ClassVar[int] = 0
-    """Most subgroups of metrics whose exact fits, and the reference beside them, run on processes where not on threads: they take a
-    large part of a second and more, and what they are made of can be pickled. With 0 there are none."""
+    in_processes: ClassVar[bool] = False
+    """True if exact fits and the reference beside them run on processes where not on threads: they take a large part of a second
+    and more, and can be pickled."""
 
     def __new__(cls, *_: Any, **settings: Any) -> Self:
         """Refuse settings that the estimator lacks, with the one to give."""

@@ -25,25 +25,29 @@ def exact_fits(
     """The reference of a tally, and exact posteriors of its parts in their order, ``None`` where there is no exact engine.
 
     A fit depends on its tally and the seed alone, so that neither threads nor processes change a byte. The reference and the fits
-    of several metrics run on threads up to as many subgroups as the estimator declares as ``subgroups_in_threads``; those of any
-    number of metrics run on processes up to ``subgroups_in_processes``; and else one by one, when they are asked for. An error is
-    raised where the fit is asked for, that of the reference at once.
+    of several metrics run on threads up to as many subgroups as the estimator declares as ``subgroups_in_threads``; else on
+    processes, where it is ``in_processes`` and draws are few enough to be sent; and else one by one, when they are asked for. An
+    error is raised where the fit is asked for, that of the reference at once.
     """
-    subgroups = tally.sizes["subgroup"]
     both: list[Callable[[], Any]] = [partial(_reference, estimator, tally, seed)]
     both += [partial(_posterior, estimator, part, seed) for part in parts]
-    on_threads = len(parts) > 1 and subgroups <= estimator.subgroups_in_threads
-    threads = min(len(both), os.cpu_count() or 1) if on_threads else 1
-    in_processes = not on_threads and subgroups <= estimator.subgroups_in_processes
-    with _on_processors(both) if in_processes else side_by_side(both, threads) as results:
+    with _side_by_side(both, tally.sizes["subgroup"], estimator) as results:
         reference = next(results)
         yield reference, results
 
 
-def _on_processors(calls: Sequence[Callable[[], Any]]) -> AbstractContextManager[Iterator[Any]]:
-    from bayesgroups.data.processes import on_processors  # what it imports takes as long as a small fit
+def _side_by_side(
+    both: Sequence[Callable[[], Any]], subgroups: int, estimator: Estimator
+) -> AbstractContextManager[Iterator[Any]]:
+    """Results of the reference and of fits, on threads, on processes or one by one."""
+    if len(both) > 2 and subgroups <= estimator.subgroups_in_threads:  # several metrics
+        return side_by_side(both, min(len(both), os.cpu_count() or 1))
+    if estimator.in_processes:
+        from bayesgroups.data.processes import MAX_SUBGROUPS, on_processors  # imports as long as a small fit
 
-    return on_processors(calls)
+        if subgroups <= MAX_SUBGROUPS:
+            return on_processors(both)
+    return side_by_side(both, 1)
 
 
 def _reference(estimator: Estimator, tally: xr.Dataset, seed: int) -> xr.Dataset:

@@ -59,7 +59,7 @@ class StructuredRegression(Estimator):
     """
 
     word: ClassVar[str] = "structured_regression"
-    subgroups_in_processes: ClassVar[int] = 2000  # draws of more take longer to send, and twice the memory
+    in_processes: ClassVar[bool] = True
     description: ClassVar[str] = (
         "Structured regression: a subgroup is the sum of the effects of its features, its attributes among them, and an "
         "effect of its own; few of all these effects are expected to matter, and the others are pulled to nothing."

@@ -69,7 +69,7 @@ class Recorded:
     """The engine of an estimator that notes which thread ran it, under which treatment of floating-point errors."""
 
     def __init__(self, *, in_threads: bool, failing: str = "") -> None:
-        self.subgroups_in_threads, self.subgroups_in_processes, self.failing = 100 * in_threads, 0, failing
+        self.subgroups_in_threads, self.in_processes, self.failing = 100 * in_threads, False, failing
         self.runs: list[tuple[str, int, str]] = []
 
     def reference(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset:
@@ -113,6 +113,21 @@ def test_large_metrics_are_fitted_one_by_one(monkeypatch: pytest.MonkeyPatch) ->
         engine, xr.concat([counts, counts.assign_coords(metric=["other"])], dim="metric", join="exact", data_vars="all")
     )
     assert {thread for _, thread, _ in engine.runs} == {threading.get_ident()}
+
+
+def test_draws_that_are_too_large_to_be_sent_stay_in_this_process(
+    five_metrics: xr.Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(calls: object) -> None:
+        raise RuntimeError("on processes")
+
+    monkeypatch.setattr(processes, "on_processors", refused)
+    engine = Recorded(in_threads=False)
+    engine.in_processes = True
+    with pytest.raises(RuntimeError, match="on processes"):
+        run(engine, five_metrics)
+    monkeypatch.setattr(processes, "MAX_SUBGROUPS", five_metrics.sizes["subgroup"] - 1)
+    assert run(engine, five_metrics) == [None] * 5
 
 
 def test_crossed_effects_with_chains_run_on_no_threads() -> None:

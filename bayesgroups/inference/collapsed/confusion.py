@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.data.processes import on_processors
+from bayesgroups.data.processes import MAX_SUBGROUPS, on_processors
 from bayesgroups.data.threads import side_by_side
 from bayesgroups.inference.collapsed.confusion_factors import OwnEffects, decision_shares
 from bayesgroups.inference.collapsed.crossed import engine
@@ -38,8 +38,6 @@ from bayesgroups.report.posterior import Posterior, generator, with_chains
 
 WORST: dict[str, Callable[[Iterable[float]], float]] = {"r_hat": max, "bulk": min, "tail": min}
 """What is the worst value of each of the statistics of mixing."""
-MAX_SUBGROUPS_IN_PROCESSES = 2000
-"""Subgroups beyond which draws take longer to send than to wait for, and twice the memory."""
 
 
 def sample(
@@ -204,8 +202,7 @@ def metrics_of(tally: xr.Dataset, cells: FloatArray) -> FloatArray:
 
 def _on_processors(calls: list[Callable[[], CrossedDraws]], subgroups: int) -> list[CrossedDraws]:
     """Draws of factors that share nothing."""
-    few = subgroups <= MAX_SUBGROUPS_IN_PROCESSES
-    with on_processors(calls) if few else side_by_side(calls, 1) as results:
+    with on_processors(calls) if subgroups <= MAX_SUBGROUPS else side_by_side(calls, 1) as results:
         return list(results)
 
 
