@@ -8,7 +8,7 @@ from scipy import integrate, stats
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed.crossed.following_space import FollowingPrior
-from bayesgroups.inference.collapsed.crossed.learned_coordinates import MAX_NARROW, Learned
+from bayesgroups.inference.collapsed.crossed.learned_coordinates import MAX_NARROW, WIDTH, Learned
 from bayesgroups.inference.collapsed.crossed.positive_numbers import numbers, positive
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.collapsed.crossed.scale_coordinates import coordinates_of
@@ -97,7 +97,7 @@ def test_narrowed_coordinates_have_about_unit_curvature() -> None:
     np.testing.assert_allclose(narrow.at(moved).values, plain.at(points).values, rtol=1e-12)
     left = np.linalg.eigvalsh(narrow.root.T @ curvature[0] @ narrow.root)
     values = np.linalg.eigvalsh(curvature[0])
-    expected = np.where(values < 1, values, np.maximum(values / MAX_NARROW**2, 1.0))
+    expected = np.where(values < WIDTH**2, values, np.maximum(values / MAX_NARROW**2, WIDTH**2))
     np.testing.assert_allclose(left, np.sort(expected), rtol=1e-9)
     # Signs of curvatures do not cancel.
     either = np.concatenate([curvature[:10], -curvature[10:]])
