@@ -88,7 +88,7 @@ def test_fitted_coordinates_have_the_same_values_and_the_law_of_the_prior(name: 
         np.testing.assert_allclose(each.at(at).pull(np.tile(columns, (4, 1))), differences, rtol=1e-4, atol=1e-5)
 
 
-def test_narrowed_coordinates_have_about_unit_curvature() -> None:
+def test_narrowed_coordinates_are_in_units_of_what_all_others_leave() -> None:
     plain, rng = Learned.plain(coordinates_of(HALVES, 1)), np.random.default_rng(4)
     points = rng.standard_normal((20, plain.dimension))
     root = np.diag([0.5, 2.0, 8.0]) @ rng.standard_normal((3, 3)) / 10 + np.diag([0.3, 1.5, 4.0])

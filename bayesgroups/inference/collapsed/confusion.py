@@ -16,8 +16,9 @@ from bayesgroups.inference.collapsed.confusion_factors import OwnEffects, decisi
 from bayesgroups.inference.collapsed.crossed import engine
 from bayesgroups.inference.collapsed.crossed.draws import CrossedDraws, divergence_check
 from bayesgroups.inference.collapsed.crossed.following_space import FollowingPredictor, FollowingPrior
-from bayesgroups.inference.collapsed.crossed.predictor import Predictor, expit
+from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
+from bayesgroups.inference.collapsed.logit_normal import expit
 from bayesgroups.models.shared.confusion_offsets import SLOPE_SCALE, offsets
 from bayesgroups.models.shared.confusion_tree import (
     SELECTION_SLOPE_MEAN,

@@ -11,8 +11,9 @@ import xarray as xr
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed.crossed import engine
 from bayesgroups.inference.collapsed.crossed.draws import CrossedDraws
-from bayesgroups.inference.collapsed.crossed.predictor import Predictor, expit
+from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
+from bayesgroups.inference.collapsed.logit_normal import expit
 from bayesgroups.models.shared.confusion_tree import Tree, factor_scales, own_spreads, shares, tree
 from bayesgroups.models.shared.judged_rate import SLOPE_SD
 from bayesgroups.models.shared.ordered_levels import Ordered, ordered_blocks

@@ -11,8 +11,9 @@ import xarray as xr
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed import binomial
 from bayesgroups.inference.collapsed.crossed import engine
-from bayesgroups.inference.collapsed.crossed.predictor import Predictor, chunks, expit
+from bayesgroups.inference.collapsed.crossed.predictor import Predictor, chunks
 from bayesgroups.inference.collapsed.crossed.prior import Family, Prior
+from bayesgroups.inference.collapsed.logit_normal import expit
 from bayesgroups.inference.collapsed.partial_pooling import grid_checks, quadrature_check
 from bayesgroups.inference.correlated_errors import covariance_of
 from bayesgroups.models.shared.component_scales import (

@@ -301,7 +301,12 @@ def _log_density(z: FloatArray, count: _Count, alpha: FloatArray, tau: FloatArra
     )
 
 
-def _expit(eta: FloatArray) -> FloatArray:
+def expit(eta: FloatArray) -> FloatArray:
+    """Rates of logits, without a warning however far out.
+
+    >>> expit(np.array([-800.0, 0.0])).tolist()
+    [0.0, 0.5]
+    """
     return np.asarray(0.5 * (1 + np.tanh(0.5 * eta)), dtype=np.float64)
 
 
@@ -313,13 +318,13 @@ def _mode(count: _Count, alpha: FloatArray, tau: FloatArray) -> tuple[FloatArray
     # A long step into the flat part of the logistic overshoots; about two units of eta at a time do not.
     limit = 1 + 2 / np.maximum(tau, 1e-300)
     for _ in range(NEWTON_STEPS):
-        p = _expit(alpha + tau * z)
+        p = expit(alpha + tau * z)
         curvature = 1 + tau**2 * count.n * p * (1 - p)
         step = np.clip((tau * (count.k - count.n * p) - z) / curvature, -limit, limit)
         z = z + step
         if np.max(step * step * curvature, initial=0.0) < NEWTON_TOLERANCE**2:
             break
-    p = _expit(alpha + tau * z)
+    p = expit(alpha + tau * z)
     return np.asarray(z, dtype=np.float64), np.asarray(1 + tau**2 * count.n * p * (1 - p), dtype=np.float64)
 
 

@@ -79,8 +79,9 @@ def _rates(
 ) -> Posterior:  # fmt: skip
     """Rates around a regression of logits: crossed effects whose one component is the subgroups."""
     from bayesgroups.inference.collapsed.crossed import engine
-    from bayesgroups.inference.collapsed.crossed.predictor import Predictor, expit
+    from bayesgroups.inference.collapsed.crossed.predictor import Predictor
     from bayesgroups.inference.collapsed.crossed.prior import Prior
+    from bayesgroups.inference.collapsed.logit_normal import expit
 
     metric, counts = str(tally["metric"].values[0]), tally.isel(metric=0)
     n = np.asarray(counts["count"].values, dtype=np.float64)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from scipy.special import expit
 
 from bayesgroups.questions.maihda import mean_models, rate_models
 from bayesgroups.questions.maihda.likelihood import Scalars
 from bayesgroups.questions.maihda.shares import project
 from bayesgroups.questions.maihda.strata import Method, Strata
 from bayesgroups.questions.maihda.stratum_fit import StratumFit
-from bayesgroups.questions.maihda.variance_scales import expit
 
 
 def limits(

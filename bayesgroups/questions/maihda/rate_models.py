@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+from scipy.special import expit
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.questions.maihda.stratum_fit import StratumFit, without_fit
-from bayesgroups.questions.maihda.variance_scales import LOGISTIC, expit
+from bayesgroups.questions.maihda.variance_scales import LOGISTIC
 
 NODES = 31
 """Gauss-Hermite nodes around the mode of every effect."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy.special import expit
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.questions.maihda.shares import project
@@ -69,12 +70,3 @@ def median_odds_ratio(between: FloatArray) -> FloatArray:
     [1.5685]
     """
     return np.asarray(np.exp(np.sqrt(2 * between) * THREE_QUARTERS), dtype=np.float64)
-
-
-def expit(logit: FloatArray) -> FloatArray:
-    """Rates of logits.
-
-    >>> expit(np.array([-800.0, 0.0])).tolist()
-    [0.0, 0.5]
-    """
-    return np.asarray(0.5 * (1 + np.tanh(0.5 * np.asarray(logit))), dtype=np.float64)

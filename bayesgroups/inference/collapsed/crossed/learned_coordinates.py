@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.inference.collapsed.crossed.positive_numbers import HALF_NORMAL, numbers, positive
+from bayesgroups.inference.collapsed.crossed.positive_numbers import HALF_NORMAL, Positive, numbers, positive
 from bayesgroups.inference.collapsed.crossed.scale_coordinates import Joined, Scaled
 
 SHRINKAGE = 0.2
@@ -16,7 +16,7 @@ MIN_VARIANCE = 1e-8
 CURVE = 2.0
 """Curve of a coordinate whose mean value is 1: at it the value and its square count alike."""
 WIDTH = 1.7
-"""Standard deviations, given all others, that coordinates are in units of."""
+"""Unit of coordinates, in standard deviations given all others."""
 MAX_NARROW = 3.0
 """By how much coordinates are narrower given all others, at most."""
 
@@ -26,8 +26,8 @@ class Learned:
     """Numbers on the whole line around ``origin`` in units of ``root``, and positive functions of them in units of ``unit``.
 
     What is positive is a value and ``curve`` / 2 times its square. Data that say little of a component say it of its variance, so
-    that given all others its standard deviation has a density up to six times as narrow where it is large as where it is small; the
-    sum has one that is about alike.
+    that given all others its standard deviation has a density that is the narrower the larger it is; the sum has one that is about
+    alike.
     """
 
     coordinates: Joined
@@ -51,9 +51,9 @@ class Learned:
         """See `bayesgroups.inference.collapsed.crossed.scale_coordinates.Coordinates`."""
         along, here = self._numbers(points), self.coordinates.positive
         grown = positive(along)
-        made, by_number = self.unit * grown.value, self.unit * grown.slope
-        steep = np.sqrt(1 + 2 * self.curve * made)
-        scaled = self.coordinates.at(np.where(here, 2 * made / (1 + steep), along))
+        value, steep = self._values(grown)
+        by_number = self.unit * grown.slope
+        scaled = self.coordinates.at(np.where(here, value, along))
         stretch = np.where(here, by_number / steep, 1.0)
 
         def pull(slope: FloatArray) -> FloatArray:
@@ -69,17 +69,16 @@ class Learned:
     def fitted(self, points: FloatArray) -> tuple[Learned, FloatArray]:
         """Coordinates fitted to two points or more, and the same points in these."""
         along, here = self._numbers(points), self.coordinates.positive
-        made = self.unit * positive(along).value
-        value = 2 * made / (1 + np.sqrt(1 + 2 * self.curve * made))
+        value, _ = self._values(positive(along))
         curve = CURVE / np.sqrt(value.mean(axis=0) ** 2 + MIN_VARIANCE)
-        made = value + 0.5 * curve * value**2
-        unit = np.where(here, HALF_NORMAL * np.sqrt(made.var(axis=0) + MIN_VARIANCE), 1.0)
-        along = np.where(here, numbers(made / unit), along)
+        total = value + 0.5 * curve * value**2
+        unit = np.where(here, HALF_NORMAL * np.sqrt(total.var(axis=0) + MIN_VARIANCE), 1.0)
+        along = np.where(here, numbers(total / unit), along)
         origin, root = along.mean(axis=0), _root(np.cov(along.T).reshape(2 * along.shape[1:]))
         return Learned(self.coordinates, unit, curve, origin, root), np.linalg.solve(root, (along - origin).T).T
 
     def narrowed(self, curvature: FloatArray, points: FloatArray) -> tuple[Learned, FloatArray]:
-        """Coordinates in units of the density given all others, and the same points in these.
+        """Coordinates in units of `WIDTH` standard deviations given all others, and the same points in these.
 
         ``curvature`` (draw, coordinate, coordinate) are minus second derivatives of its logarithm, of which the root mean square
         counts: where the density is narrowest steps go astray first. Coordinates are neither made wider, nor narrower than by
@@ -93,6 +92,12 @@ class Learned:
 
     def _numbers(self, points: FloatArray) -> FloatArray:
         return self.origin + points @ self.root.T
+
+    def _values(self, made: Positive) -> tuple[FloatArray, FloatArray]:
+        """Values, and how fast what is positive grows with them."""
+        total = self.unit * made.value
+        steep = np.sqrt(1 + 2 * self.curve * total)
+        return 2 * total / (1 + steep), steep
 
 
 def _root(covariance: FloatArray) -> FloatArray:

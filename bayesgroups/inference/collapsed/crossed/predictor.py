@@ -87,11 +87,6 @@ def indicator(cells: IntArray) -> FloatArray:
     return np.asarray(cells[:, None] == np.arange(int(cells.max()) + 1), dtype=np.float64)
 
 
-def expit(eta: FloatArray) -> FloatArray:
-    """Rates at a predictor of logits."""
-    return np.asarray(0.5 * (1 + np.tanh(0.5 * eta)), dtype=np.float64)
-
-
 def chunks(number: int, each: int, budget: int = 4_000_000) -> list[slice]:
     """Blocks of rows, ``each`` numbers long, that fit a budget of numbers."""
     size = max(budget // max(each, 1), 1)

@@ -20,8 +20,8 @@ import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed.crossed.following_space import FollowingPrior
-from bayesgroups.inference.collapsed.crossed.predictor import expit
 from bayesgroups.inference.collapsed.crossed.prior import DEGREES, Prior
+from bayesgroups.inference.collapsed.logit_normal import expit
 
 
 class Scaled(NamedTuple):
