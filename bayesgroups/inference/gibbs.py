@@ -190,7 +190,8 @@ class Chains:
         """Tau given the predictor and the free scales that are not integrated out."""
 
         def log_density(log_tau: FloatArray) -> FloatArray:
-            told = np.log(self.collapsed.nodes.weights(log_tau) @ likelihood).sum(axis=2)
+            mixture = self.collapsed.mixture(likelihood, self.collapsed.nodes.weights(log_tau))
+            told = np.log(mixture).sum(axis=2, dtype=np.float64)
             density = np.asarray(self.prior.log_tau(log_tau) + told)
             for free in (self.free, *self.further_free):
                 density = density + self.prior.log_local(free[:, None] - log_tau[..., None]).sum(axis=2)

@@ -16,15 +16,22 @@ import numpy as np
 from bayesgroups.data.arrays import FloatArray, IntArray
 from bayesgroups.inference.scale_mixtures import CoefficientPrior, Nodes, nodes_for
 
-AT_ONCE = 64_000
-"""Numbers handled at once, which stay in the cache."""
+AT_ONCE = 512_000
+"""Bytes handled at once, which stay in the cache."""
 
 NODES_PER_LEADING_NODE = 3
 """Nodes of the quadrature for each that leads trajectories."""
 LARGEST_ERROR = 1.0
 """Standard error that is taken for one where there is none."""
-LOWEST = -300.0
+LOWEST = {"float32": -80.0, "float64": -300.0}
 """Logarithm of the smallest ratio of likelihoods: numbers too small for full precision take processors much longer."""
+SMALL_TAU, MIN_LAST_WEIGHT = 1e-3, 1e-28
+"""Share of the prior's scale of tau at which the last node has so much weight at least where single precision does, which
+takes half the time: ratios of likelihoods below the lowest then add nothing that would tell."""
+MIN_WEIGHT = 1e-37
+"""Floor of weights, which are not to vanish in single precision."""
+MAX_PRECISION = 1e15
+"""Largest precision of data whose products stay in the range of single precision."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +68,8 @@ def layers(seen: FloatArray) -> list[Layer]:
 class Collapsed:
     """One own coefficient of every subgroup, whose scale is integrated out; its ``entry`` (subgroup,) may be 0.
 
-    Arrays of likelihoods have dims (chain, node, subgroup).
+    Arrays of likelihoods have dims (chain, node, subgroup). They are in single precision where the tails of the prior are heavy:
+    likelihoods with scales integrated out are then a millionth off.
     """
 
     def __init__(self, entry: FloatArray, v: FloatArray, prior: CoefficientPrior) -> None:
@@ -69,12 +77,15 @@ class Collapsed:
         with_entry = entry != 0
         errors = np.sqrt(v[with_entry]) / np.abs(entry[with_entry])
         self.nodes: Nodes = nodes_for(prior, float(errors.min(initial=LARGEST_ERROR)))
+        with np.errstate(invalid="ignore"):
+            heavy = self.nodes.weights(np.log([SMALL_TAU * prior.tau_scale]))[0, -1] > MIN_LAST_WEIGHT
+        self.number = np.dtype(np.float32 if heavy and v.min(initial=np.inf) > 1 / MAX_PRECISION else np.float64)
         self._set(entry**2 * prior.variance(self.nodes.log_free)[:, None])
 
     def _set(self, variances: FloatArray) -> None:
         self.variances = variances
         self._known = self._terms(self.v)
-        self._room = np.empty((0, *variances.shape))
+        self._room = np.empty((0, *variances.shape), self.number)
 
     @cached_property
     def _coarse(self) -> Collapsed:
@@ -95,7 +106,10 @@ class Collapsed:
         variance = error[..., None, :] + self.variances
         half_precision, half_log = 0.5 / variance, 0.5 * np.log(variance)
         last = half_precision[..., -1:, :], half_log[..., -1:, :]
-        return last[0][..., 0, :], last[0] - half_precision, last[1][..., 0, :], last[1] - half_log
+        gain, log_gain = (
+            (at_last - each).astype(self.number) for at_last, each in zip(last, (half_precision, half_log), strict=True)
+        )
+        return last[0][..., 0, :], gain, last[1][..., 0, :], log_gain
 
     def likelihood(self, residual: FloatArray, further: FloatArray | None) -> FloatArray:
         """Likelihoods (chain, node, subgroup) over that of the last node.
@@ -106,11 +120,17 @@ class Collapsed:
         _, gain, _, log_gain = self._known if further is None else self._terms(self.v + further)
         shape = (len(residual), *self.variances.shape)
         if self._room.shape != shape:
-            self._room = np.empty(shape)
-        np.multiply(residual[:, None] ** 2, gain, out=self._room)
+            self._room = np.empty(shape, self.number)
+        np.multiply((residual[:, None] ** 2).astype(self.number), gain, out=self._room)
         self._room += log_gain
-        np.maximum(self._room, LOWEST, out=self._room)
+        np.maximum(self._room, LOWEST[self.number.name], out=self._room)
         return np.exp(self._room, out=self._room)
+
+    def mixture(self, likelihood: FloatArray, weight: FloatArray) -> FloatArray:
+        """Likelihoods (chain, ..., subgroup) with scales integrated out, given weights (chain, ..., node)."""
+        if self.number == np.float32:
+            weight = np.maximum(weight, MIN_WEIGHT, dtype=np.float32)
+        return np.asarray(weight @ likelihood)
 
     def log_density(self, residual: FloatArray, further: FloatArray | None, weight: FloatArray) -> FloatArray:
         """Log density (chain, subgroup) of data about the shared predictor, given weights (chain, node)."""
@@ -121,7 +141,7 @@ class Collapsed:
     ) -> FloatArray:
         """The log density of residuals whose `likelihood` is at hand."""
         precision, _, log_variance, _ = self._known if further is None else self._terms(self.v + further)
-        density = (weight[:, None] @ likelihood)[:, 0]
+        density = self.mixture(likelihood, weight[:, None])[:, 0]
         return np.asarray(np.log(density) - residual**2 * precision - log_variance)
 
     def with_slope(
@@ -136,21 +156,21 @@ class Collapsed:
     ) -> FloatArray:
         density = np.empty(residual.shape)
         precision, gain, log_variance, _ = self._known if further is None else self._terms(self.v + further)
-        each = max(1, AT_ONCE // max(1, self.variances.size))
+        each = max(1, AT_ONCE // max(1, self.variances.size * self.number.itemsize))
         for first in range(0, len(density), each):
             part = slice(first, first + each)
             likelihood = self.likelihood(residual[part], None if further is None else further[part])
-            density[part] = (weight[part, None] @ likelihood)[:, 0]
+            density[part] = self.mixture(likelihood, weight[part, None])[:, 0]
             if slope is not None:
                 likelihood *= gain if further is None else gain[part]
-                slope[part] = (weight[part, None] @ likelihood)[:, 0]
+                slope[part] = self.mixture(likelihood, weight[part, None])[:, 0]
         if slope is not None:
             slope[:] = 2 * residual * (slope / density - precision)
         return np.asarray(np.log(density) - residual**2 * precision - log_variance)
 
     def draw(self, likelihood: FloatArray, weight: FloatArray, rng: np.random.Generator) -> IntArray:
         """Nodes (chain, subgroup) given weights (chain, node)."""
-        level = rng.random(likelihood[:, 0].shape) * (weight[:, None] @ likelihood)[:, 0]
+        level = rng.random(likelihood[:, 0].shape) * self.mixture(likelihood, weight[:, None])[:, 0]
         node, mass = np.zeros(level.shape, dtype=np.int64), np.zeros(level.shape)
         for at in range(len(self.variances) - 1):
             mass += weight[:, at, None] * likelihood[:, at]

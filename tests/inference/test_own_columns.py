@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.inference import own_columns
 from bayesgroups.inference.own_columns import LARGEST_ERROR, Collapsed, layers
 from bayesgroups.inference.scale_mixtures import CoefficientPrior
 
@@ -47,13 +48,46 @@ def test_density_is_that_of_a_fine_grid(name: str, further: FloatArray | None) -
 
 @pytest.mark.parametrize("name", PRIORS)
 @pytest.mark.parametrize("further", [None, FURTHER])
-def test_slope_is_that_of_the_density(name: str, further: FloatArray | None) -> None:
+def test_slope_is_that_of_the_density(name: str, further: FloatArray | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_columns, "MIN_LAST_WEIGHT", np.inf)  # differences of single precision have no digits
     own, small = Collapsed(ENTRY, V, PRIORS[name]), 1e-6
     weight = own.nodes.weights(LOG_TAU)
     value, slope = own.with_slope(RESIDUAL, further, weight)
     up, down = (own.log_density(RESIDUAL + sign * small, further, weight) for sign in (1, -1))
     assert slope == pytest.approx((up - down) / (2 * small), rel=1e-5, abs=1e-6)
     np.testing.assert_array_equal(value, own.log_density(RESIDUAL, further, weight))
+
+
+@pytest.mark.parametrize("name", PRIORS)
+@pytest.mark.parametrize("tau", [1e-6, 1e-5, 1e-3, 0.05, 1.0, 100.0])
+@pytest.mark.parametrize("further", [None, 0.01])
+def test_single_precision_is_double_precision(
+    name: str, tau: float, further: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of data from within a hundredth to a thousand standard errors, scales from tiny to huge."""
+    rng, prior = np.random.default_rng(1), PRIORS[name]
+    v = rng.lognormal(-6, 2, 400)
+    residual = np.sqrt(v) * 10 ** rng.uniform(-2, 3, (3, 400))
+    more = None if further is None else np.full(residual.shape, further)
+    single = Collapsed(np.ones(400), v, prior)
+    monkeypatch.setattr(own_columns, "MIN_LAST_WEIGHT", np.inf)
+    double = Collapsed(np.ones(400), v, prior)
+    assert (single.number, double.number) == (np.float64 if name == "laplace" else np.float32, np.float64)
+    weight = double.nodes.weights(np.full(3, np.log(tau * prior.tau_scale)))
+    (value, slope), (expected, of_slope) = (own.with_slope(residual, more, weight) for own in (single, double))
+    np.testing.assert_allclose(value, expected, rtol=1e-7, atol=2e-5)
+    np.testing.assert_allclose(value.sum(axis=1), expected.sum(axis=1), rtol=0, atol=1e-3)
+    np.testing.assert_allclose(slope, of_slope, rtol=2e-5)
+
+
+def test_weights_that_vanish_in_single_precision_have_a_log_density() -> None:
+    own = Collapsed(ENTRY, V, PRIORS["horseshoe"])
+    assert np.isfinite(own.log_density(RESIDUAL, None, own.nodes.weights(np.log([1e-20, 1e-12])))).all()
+
+
+@pytest.mark.parametrize(("prior", "v"), [(CoefficientPrior(0.05, local_df=30.0), 0.1), (PRIORS["horseshoe"], 1e-20)])
+def test_single_precision_is_for_heavy_tails_and_common_numbers(prior: CoefficientPrior, v: float) -> None:
+    assert Collapsed(np.ones(2), np.full(2, v), prior).number == np.float64
 
 
 def test_nodes_are_drawn_from_their_conditional_law() -> None:
