@@ -52,10 +52,12 @@ def step(
             momentum[columns] += half * (state.gradient[columns] + normal * at)
             point[columns] = cos * at + sin * momentum[columns]
         # Two turns, one on and one back, differ by the push between them: no momentum is needed.
-        factors = [(columns, turn * sin, 2 * cos + normal * turn * sin) for columns, normal, cos, sin in parts]
+        pushes = [(columns, turn * sin, 2 * cos + normal * turn * sin) for columns, normal, cos, sin in parts]
         for _ in range(steps - 1):
             following = slope(point)
-            for columns, push, twice in factors:
+            last, point = (each.astype(following.dtype, copy=False) for each in (last, point))
+            for columns, *factors in pushes:
+                push, twice = (each.astype(following.dtype) for each in factors)
                 ahead = following[columns]
                 ahead *= push
                 ahead += twice * point[columns]

@@ -90,9 +90,13 @@ class Design:
 
     def variance(self, learned: FloatArray, part: int) -> FloatArray:
         """Variances along the directions, (draw, direction), without the overall level."""
-        of_kind = self._kernels(learned, part, self.kernels) @ self.spectrum.power.T
-        np.maximum(of_kind, MIN_VARIANCE, out=of_kind)
+        of_kind = self.kind_variance(learned, part)
         return np.take(of_kind, self.spectrum.kind, axis=1)  # draw by draw in memory, as indices would not have it
+
+    def kind_variance(self, learned: FloatArray, part: int) -> FloatArray:
+        """The same along directions of every kind, (draw, kind)."""
+        of_kind = self._kernels(learned, part, self.kernels) @ self.spectrum.power.T
+        return np.maximum(of_kind, MIN_VARIANCE, out=of_kind)
 
     def variance_slope(self, learned: FloatArray, part: int, by_variance: FloatArray) -> FloatArray:
         """Derivatives by the learned values, from those by `variance`."""

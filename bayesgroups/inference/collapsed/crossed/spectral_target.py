@@ -121,7 +121,7 @@ class Target:
     @property
     def dimension(self) -> int:
         """Number of coordinates."""
-        return sum(self._sizes)
+        return sum(self.sizes)
 
     def __call__(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Log densities (draw,) and gradients (draw, coordinate)."""
@@ -148,7 +148,7 @@ class Target:
     def values(self, points: FloatArray) -> Values:
         """All that points (draw, coordinate) are coordinates of."""
         design = self.design
-        first, *remaining = split(points, self._sizes)
+        first, *remaining = split(points, self.sizes)
         shared, of_own = remaining[: design.parts], remaining[design.parts :]
         if self.turns:
             shared = [turn.of(each) for turn, each in zip(self.turns, shared, strict=True)]
@@ -258,7 +258,7 @@ class Target:
         return [pull[0] + values.slope * passed, pull[1]], passed
 
     @cached_property
-    def _sizes(self) -> list[int]:
+    def sizes(self) -> list[int]:
         """Coordinates of what is learned, of all that the subgroups of every part share, of their residual effects."""
         parts, subgroups = self.design.residual.shape
         return [self.learned.dimension, *(sum(self.pieces(part)) for part in range(parts)), *[subgroups] * parts]

@@ -17,6 +17,7 @@ from bayesgroups.inference import hamiltonian, rotations
 from bayesgroups.inference.collapsed.crossed.data_likelihoods import Likelihood
 from bayesgroups.inference.collapsed.crossed.fitted_target import fitted
 from bayesgroups.inference.collapsed.crossed.learned_coordinates import Learned
+from bayesgroups.inference.collapsed.crossed.redrawn_scales import redrawn
 from bayesgroups.inference.collapsed.crossed.spectral_design import Design, Kernel
 from bayesgroups.inference.collapsed.crossed.spectral_target import Target, Values
 from bayesgroups.inference.hamiltonian import State
@@ -31,6 +32,8 @@ WARM_UP = ((5, 4), (8, 4), (8, 16), (12, 16))
 """Transitions after each of which the coordinates are fitted anew, and chains of a group that take them."""
 LAST_WARM_UP, LAST_WARM_UP_OF_SMALL = 15, 60
 """Transitions after these, before the first draw; and where coordinates are few."""
+REPEATED_WARM_UP = (30, 15)
+"""The same of chains that did not mix or diverged, after each fit of their coordinates."""
 SMALL_DIMENSION = 100
 """Number of coordinates up to which all drift and warm up longer: their tails are longer, and more steps cost little."""
 QUARTERS = (1, 1, 3)
@@ -108,9 +111,14 @@ class Run:
         return replace(self, quarters=LATER_QUARTERS)
 
     def again(self) -> Run:
-        """Chains whose coordinates are fitted to where they are now, with smaller steps and longer trajectories."""
-        target, points = fitted(self.target, self.state.point)
-        state, slope, step = _warm(target, points, self.step, LAST_WARM_UP, self.rng)
+        """Chains whose coordinates are fitted anew, with smaller steps and longer trajectories.
+
+        On the way learned values are drawn given the predictors too: chains may have kept to an account that is none.
+        """
+        target, state, step = self.target, self.state, self.step
+        for transitions in REPEATED_WARM_UP:
+            target, points = fitted(target, redrawn(target, state.point, self.rng))
+            state, slope, step = _warm(target, points, step, transitions, self.rng, redraw=True)
         return replace(self, target=target, state=state, slope=slope, step=SMALLER * step, quarters=LATER_QUARTERS)
 
 
@@ -145,10 +153,12 @@ def _warm(
     transitions: int,
     rng: np.random.Generator,
     quarters: Sequence[int] = QUARTERS,
+    *,
+    redraw: bool = False,
 ) -> tuple[State, Slope, float]:
     """Chains after some transitions, gradients that lead them, and their step size, which follows their mean acceptance.
 
-    Robbins and Monro (1951), doi:10.1214/aoms/1177729586.
+    Robbins and Monro (1951), doi:10.1214/aoms/1177729586. With ``redraw`` learned values are drawn anew after each.
     """
     state = hamiltonian.start(target, points)
     slope = _leading(target, state)
@@ -156,6 +166,8 @@ def _warm(
         state, acceptance = _step(target, slope, state, step, rng, quarters)
         change = GAIN / np.sqrt(1 + transition) * (acceptance.mean() - TARGET_ACCEPTANCE)
         step = min(step * float(np.exp(change)), rotations.MAX_STEP)
+        if redraw:
+            state = hamiltonian.start(target, redrawn(target, state.point, rng))
     return state, slope, step
 
 

@@ -1,0 +1,88 @@
+"""Standard deviations drawn given the predictors of all subgroups, with what subgroups share integrated out.
+
+Where a whole level has no failures among many rows, its subgroups are alike or each is far out on its own: two accounts of the same
+predictors, and few trajectories lead from one to the other. Given the predictors, all directions of the spectrum are independent
+and normal, so that every learned value is drawn from its whole conditional law, and then what is shared (Gibbs sampling with a
+part integrated out; van Dyk and Park 2008, doi:10.1198/016214508000000409). Combinations of levels that are no subgroups have
+residual effects of their prior.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from bayesgroups.data.arrays import FloatArray
+from bayesgroups.inference import lattices
+from bayesgroups.inference.collapsed.crossed.spectral_design import MIN_VARIANCE
+from bayesgroups.inference.collapsed.crossed.spectral_target import Target, averaged, split
+from bayesgroups.inference.collapsed.crossed.transport import returned
+
+POINTS, SPACING = 24, (0.1, 2.0)
+"""Points of a lattice of a coordinate, and the range of their distance, which is drawn anew every time."""
+
+
+def redrawn(target: Target, points: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Points (draw, coordinate) with the same predictors, and learned values and effects drawn given these.
+
+    They are those given where the target has two parts, no spectrum, or residual effects of different variances.
+    """
+    design = target.design
+    values = target.values(points)
+    own = design.own_variance(values.scaled.values, 0)
+    if design.parts > 1 or not design.level or own.shape[1] > 1 or own.min() <= MIN_VARIANCE:
+        return points
+    first, of_shared, _ = split(points, target.sizes)
+    basis, rows = replace(design.spectrum, rows=np.arange(design.spectrum.combinations)), design.spectrum.rows
+    residual = np.sqrt(own) * rng.standard_normal((len(points), basis.combinations))
+    residual[:, rows] = values.residuals[0].values
+    along = basis.along(residual)
+    total, left = values.along[0] + along, ((residual - basis.values(along)) ** 2).sum(axis=1)
+    first = _learned(target, first, total, left, rng)
+
+    learned = target.learned.at(first).values
+    variance, own = design.variance(learned, 0), design.own_variance(learned, 0)
+    variance[:, :1] += design.level
+    share = variance / (variance + own)
+    shared = share * total + np.sqrt(share * own) * rng.standard_normal(total.shape)
+    change = basis.values(shared - values.along[0])[:, rows]
+    residual, without = residual[:, rows] - change, values.eta[:, 0] - residual[:, rows] + change
+
+    data, (precision, observation, bend) = target.residuals[0], target.directions[0]
+    _, *blocks = split(target.turns[0].of(of_shared) if target.turns else of_shared, target.pieces(0))
+    xi = returned(variance, precision / (1 + averaged(own) * bend), observation, shared)
+    pieces = np.concatenate([xi, *blocks], axis=1)
+    if target.turns:
+        pieces = target.turns[0].back(pieces)
+    return np.concatenate([first, pieces, returned(own, data.precision, data.observation - without, residual)], axis=1)
+
+
+def _learned(
+    target: Target, points: FloatArray, total: FloatArray, left: FloatArray, rng: np.random.Generator
+) -> FloatArray:
+    """Coordinates (draw, coordinate) of learned values, one after another.
+
+    ``total`` (draw, direction) are predictors along the directions, and ``left`` (draw,) is the sum of squares beyond these.
+    """
+    design, basis = target.design, target.design.spectrum
+    number = basis.member[1:].sum(axis=0)
+    squares = (total[:, 1:] ** 2 @ basis.member[1:])[:, None]  # of directions of one kind, the constant apart
+    level, left, spare = total[:, None, 0] ** 2, left[:, None], basis.combinations - basis.directions
+    drawn = points.copy()
+    for column in range(points.shape[1]):
+
+        def log_density(at: FloatArray, column: int = column) -> FloatArray:
+            candidates = np.repeat(drawn, at.shape[1], axis=0)
+            candidates[:, column] = at.ravel()
+            scaled = target.learned.at(candidates)
+            of_kind, own = design.kind_variance(scaled.values, 0), design.own_variance(scaled.values, 0)
+            prior, of_kind = scaled.log_density().reshape(at.shape), of_kind.reshape(*at.shape, -1)
+            own = np.broadcast_to(own, (at.size, 1)).reshape(at.shape)
+            constant, of_kind = of_kind[..., basis.kind[0]] + design.level + own, of_kind + own[..., None]
+            told = np.log(constant) + level / constant + (number * np.log(of_kind) + squares / of_kind).sum(axis=-1)
+            return np.asarray(prior - 0.5 * (told + spare * np.log(own) + left / own))
+
+        spacing = np.exp(rng.uniform(*np.log(SPACING)))
+        drawn[:, column] = lattices.moved(drawn[:, column], log_density, POINTS, spacing, rng)
+    return drawn

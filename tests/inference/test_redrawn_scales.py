@@ -1,0 +1,120 @@
+"""Standard deviations drawn given predictors, against a dense grid of covariances, and what they are for."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import bayesgroups as bg
+from bayesgroups.data.arrays import FloatArray
+from bayesgroups.inference.collapsed.crossed import spectral_design
+from bayesgroups.inference.collapsed.crossed.data_likelihoods import Counts
+from bayesgroups.inference.collapsed.crossed.fitted_target import fitted
+from bayesgroups.inference.collapsed.crossed.following_space import FollowingPredictor, FollowingPrior
+from bayesgroups.inference.collapsed.crossed.predictor import Predictor
+from bayesgroups.inference.collapsed.crossed.prior import Prior
+from bayesgroups.inference.collapsed.crossed.redrawn_scales import redrawn
+from bayesgroups.inference.collapsed.crossed.spectral_target import Target
+from bayesgroups.models.shared import spectrum
+
+LEVELS = np.array(list(itertools.product(range(4), range(3))))
+OVERALL, SCALES = 1.5, (0.8, 1.1, 0.6)
+GRID = np.exp(np.linspace(np.log(4e-4), np.log(60.0), 42))
+DRAWS, FIRST, EFFECTIVE = 300, 20, 4000
+
+
+def target_of(kept: FloatArray, x: FloatArray, *, whole: bool) -> tuple[Target, FloatArray, Predictor]:
+    """Target of subgroups that are all or some combinations, and 64 points with the same predictors."""
+    rng = np.random.default_rng(4)
+    levels = LEVELS[kept.astype(int)]
+    predictor = Predictor(np.vstack([levels.T, np.arange(len(levels))]), x[kept.astype(int)], OVERALL, 1.0)
+    n = rng.integers(3, 400, len(levels)).astype(np.float64)
+    k = rng.binomial(n.astype(int), 0.4).astype(np.float64)
+    design = spectral_design.design_of(predictor, Prior("half_t", SCALES), np.zeros(len(levels)))
+    target = Target.around(design, Counts(k[None], n[None]), np.zeros((1, len(levels))))
+    if whole:
+        target, _ = fitted(target, rng.standard_normal((64, target.dimension)))
+    return target, np.tile(rng.standard_normal(target.dimension), (64, 1)), predictor
+
+
+def dense(predictor: Predictor, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Probabilities of standard deviations on a grid, (a, b, own), and means of what is shared, averaged over it."""
+    at = np.stack(np.meshgrid(GRID, GRID, GRID, indexing="ij"), axis=-1).reshape(-1, 3)
+    alike = (predictor.cells[:, :, None] == predictor.cells[:, None]).astype(np.float64)
+    shared = np.tensordot(at[:, :2] ** 2, alike[:2], axes=1) + OVERALL**2
+    values, vectors = np.linalg.eigh(shared)
+    values = np.maximum(values, 0.0)
+    along, own = (eta @ vectors), at[:, 2:] ** 2
+    log_density = -0.5 * (np.log(values + own) + along**2 / (values + own)).sum(axis=1)
+    log_density += (stats.t.logpdf(at / np.array(SCALES), 3) + np.log(at)).sum(axis=1)
+    mass = np.exp(log_density - log_density.max())
+    mass /= mass.sum()
+    mean = (vectors @ (values / (values + own) * along)[..., None])[..., 0]
+    return mass.reshape(3 * (len(GRID),)), mass @ mean
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["around zero", "fitted"])
+@pytest.mark.parametrize(
+    ("kept", "columns"), [(np.arange(12), 0), (np.array([0, 1, 2, 3, 5, 6, 7, 8, 9, 11]), 0), (np.arange(12), 1)]
+)
+def test_law_given_predictors_is_that_of_dense_covariances(kept: FloatArray, columns: int, whole: bool) -> None:
+    """All combinations, some of them, and with a covariate, whose part of the predictors stays."""
+    rng = np.random.default_rng(1)
+    target, points, predictor = target_of(kept, rng.standard_normal((12, columns)), whole=whole)
+    before = target.values(points)
+    learned, shared = [], []
+    for _ in range(DRAWS):
+        points = redrawn(target, points, rng)
+        after = target.values(points)
+        np.testing.assert_allclose(after.eta, before.eta, atol=1e-8)
+        learned.append(after.scaled.values)
+        shared.append(after.eta[:, 0] - after.residuals[0].values - sum(after.sums))
+    mass, mean = dense(predictor, (before.eta[:, 0] - sum(before.sums))[0])
+    drawn, found = np.concatenate(learned[FIRST:]), np.concatenate(shared[FIRST:])
+    for component in range(3):
+        probability = mass.sum(axis=tuple({0, 1, 2} - {component}))
+        for measured in (np.log, lambda sd: sd / (0.1 + sd), lambda sd: sd / (3 + sd)):
+            values = measured(drawn[:, component])
+            assert abs(values.mean() - probability @ measured(GRID)) < 4.5 * values.std() / np.sqrt(EFFECTIVE)
+    np.testing.assert_allclose(found.mean(axis=0), mean, atol=0.03 * np.abs(found).std())
+
+
+def test_what_is_not_independent_along_directions_stays() -> None:
+    rng = np.random.default_rng(1)
+    cells, none = np.vstack([LEVELS.T, np.arange(12)]), np.empty((12, 0))
+    single, scales = Predictor(cells, none, OVERALL, 1.0), Prior("half_t", SCALES)
+    two = FollowingPredictor(cells, none, OVERALL, 1.0)
+    far = Predictor(np.vstack([np.arange(12) // 2, (np.arange(12) + 1) // 2, np.arange(12)]), none, OVERALL, 1.0)
+    following = FollowingPrior(scales, scales, 0.0, 1.0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spectrum, "MAX_DIRECTIONS", 1)
+        unfactored = spectral_design.design_of(far, scales, np.zeros(12))
+    assert not unfactored.level
+    for design in (
+        spectral_design.design_of(two, following, np.zeros(24)),
+        spectral_design.design_of(single, scales, rng.random(12)),
+        unfactored,
+    ):
+        count = np.ones((design.parts, 12))
+        target = Target.around(design, Counts(count, 2 * count), np.zeros((design.parts, 12)))
+        points = rng.standard_normal((8, target.dimension))
+        assert redrawn(target, points, rng) is points
+
+
+@pytest.mark.parametrize("rows", [1000, 10_000])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_level_without_failures_among_many_rows_mixes(rows: int, seed: int) -> None:
+    """Its three subgroups are alike, not each far out on its own: chains that start there find their way."""
+    rng = np.random.default_rng(seed)
+    n = np.maximum(rng.lognormal(np.log(rows) - 0.5, 1, 12).astype(int), 1)
+    k = np.where(LEVELS[:, 0] == 0, n, rng.binomial(n, 0.3))
+    tally = bg.tally_from_counts(k, n, pd.DataFrame(LEVELS.astype(str), columns=["a", "b"]), metric="sel")
+    posterior = bg.CrossedEffects().collapsed(tally, seed=1)
+    assert all(check.passed for check in posterior.checks), posterior.checks
+    rate = posterior.draws["mu"].isel(metric=0).mean(("chain", "draw")).values
+    assert (rate[k == n] > 0.99).all()
+    assert np.abs(rate - k / n)[k < n].max() < 0.05
