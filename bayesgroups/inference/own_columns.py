@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -79,7 +80,8 @@ class Collapsed:
         self.nodes: Nodes = nodes_for(prior, float(errors.min(initial=LARGEST_ERROR)))
         with np.errstate(invalid="ignore"):
             heavy = self.nodes.weights(np.log([SMALL_TAU * prior.tau_scale]))[0, -1] > MIN_LAST_WEIGHT
-        self.number = np.dtype(np.float32 if heavy and v.min(initial=np.inf) > 1 / MAX_PRECISION else np.float64)
+        single = heavy and v.min(initial=np.inf) > 1 / MAX_PRECISION
+        self.number: np.dtype[Any] = np.dtype(np.float32 if single else np.float64)
         self._set(entry**2 * prior.variance(self.nodes.log_free)[:, None])
 
     def _set(self, variances: FloatArray) -> None:

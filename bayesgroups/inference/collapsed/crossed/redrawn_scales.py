@@ -30,32 +30,34 @@ def redrawn(target: Target, points: FloatArray, rng: np.random.Generator) -> Flo
     """
     design = target.design
     values = target.values(points)
-    own = design.own_variance(values.scaled.values, 0)
-    if design.parts > 1 or not design.level or own.shape[1] > 1 or own.min() <= MIN_VARIANCE:
+    alone = design.own_variance(values.scaled.values, 0)
+    if design.parts > 1 or not design.level or alone.shape[1] > 1 or alone.min() <= MIN_VARIANCE:
         return points
     first, of_shared, _ = split(points, target.sizes)
     basis, rows = replace(design.spectrum, rows=np.arange(design.spectrum.combinations)), design.spectrum.rows
-    residual = np.sqrt(own) * rng.standard_normal((len(points), basis.combinations))
+    residual = np.sqrt(alone) * rng.standard_normal((len(points), basis.combinations))
     residual[:, rows] = values.residuals[0].values
     along = basis.along(residual)
     total, left = values.along[0] + along, ((residual - basis.values(along)) ** 2).sum(axis=1)
     first = _learned(target, first, total, left, rng)
 
     learned = target.learned.at(first).values
-    variance, own = design.variance(learned, 0), design.own_variance(learned, 0)
+    variance, alone = design.variance(learned, 0), design.own_variance(learned, 0)
     variance[:, :1] += design.level
-    share = variance / (variance + own)
-    shared = share * total + np.sqrt(share * own) * rng.standard_normal(total.shape)
+    share = variance / (variance + alone)
+    shared = share * total + np.sqrt(share * alone) * rng.standard_normal(total.shape)
     change = basis.values(shared - values.along[0])[:, rows]
     residual, without = residual[:, rows] - change, values.eta[:, 0] - residual[:, rows] + change
 
     data, (precision, observation, bend) = target.residuals[0], target.directions[0]
     _, *blocks = split(target.turns[0].of(of_shared) if target.turns else of_shared, target.pieces(0))
-    xi = returned(variance, precision / (1 + averaged(own) * bend), observation, shared)
+    xi = returned(variance, precision / (1 + averaged(alone) * bend), observation, shared)
     pieces = np.concatenate([xi, *blocks], axis=1)
     if target.turns:
         pieces = target.turns[0].back(pieces)
-    return np.concatenate([first, pieces, returned(own, data.precision, data.observation - without, residual)], axis=1)
+    return np.concatenate(
+        [first, pieces, returned(alone, data.precision, data.observation - without, residual)], axis=1
+    )
 
 
 def _learned(
@@ -76,12 +78,12 @@ def _learned(
             candidates = np.repeat(drawn, at.shape[1], axis=0)
             candidates[:, column] = at.ravel()
             scaled = target.learned.at(candidates)
-            of_kind, own = design.kind_variance(scaled.values, 0), design.own_variance(scaled.values, 0)
+            of_kind, alone = design.kind_variance(scaled.values, 0), design.own_variance(scaled.values, 0)
             prior, of_kind = scaled.log_density().reshape(at.shape), of_kind.reshape(*at.shape, -1)
-            own = np.broadcast_to(own, (at.size, 1)).reshape(at.shape)
-            constant, of_kind = of_kind[..., basis.kind[0]] + design.level + own, of_kind + own[..., None]
+            alone = np.broadcast_to(alone, (at.size, 1)).reshape(at.shape)
+            constant, of_kind = of_kind[..., basis.kind[0]] + design.level + alone, of_kind + alone[..., None]
             told = np.log(constant) + level / constant + (number * np.log(of_kind) + squares / of_kind).sum(axis=-1)
-            return np.asarray(prior - 0.5 * (told + spare * np.log(own) + left / own))
+            return np.asarray(prior - 0.5 * (told + spare * np.log(alone) + left / alone))
 
         spacing = np.exp(rng.uniform(*np.log(SPACING)))
         drawn[:, column] = lattices.moved(drawn[:, column], log_density, POINTS, spacing, rng)

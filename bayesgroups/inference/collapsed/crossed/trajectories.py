@@ -32,8 +32,8 @@ WARM_UP = ((5, 4), (8, 4), (8, 16), (12, 16))
 """Transitions after each of which the coordinates are fitted anew, and chains of a group that take them."""
 LAST_WARM_UP, LAST_WARM_UP_OF_SMALL = 15, 60
 """Transitions after these, before the first draw; and where coordinates are few."""
-REPEATED_WARM_UP = (30, 15)
-"""The same of chains that did not mix or diverged, after each fit of their coordinates."""
+REDRAWN = 30
+"""Transitions of chains that did not mix or diverged before their coordinates are fitted to where they are then."""
 SMALL_DIMENSION = 100
 """Number of coordinates up to which all drift and warm up longer: their tails are longer, and more steps cost little."""
 QUARTERS = (1, 1, 3)
@@ -115,10 +115,10 @@ class Run:
 
         On the way learned values are drawn given the predictors too: chains may have kept to an account that is none.
         """
-        target, state, step = self.target, self.state, self.step
-        for transitions in REPEATED_WARM_UP:
-            target, points = fitted(target, redrawn(target, state.point, self.rng))
-            state, slope, step = _warm(target, points, step, transitions, self.rng, redraw=True)
+        target, points = fitted(self.target, redrawn(self.target, self.state.point, self.rng))
+        state, _, step = _warm(target, points, self.step, REDRAWN, self.rng, redraw=True)
+        target, points = fitted(target, redrawn(target, state.point, self.rng))
+        state, slope, step = _warm(target, points, step, LAST_WARM_UP, self.rng, redraw=True)
         return replace(self, target=target, state=state, slope=slope, step=SMALLER * step, quarters=LATER_QUARTERS)
 
 
