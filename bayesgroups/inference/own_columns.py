@@ -70,7 +70,7 @@ class Collapsed:
     """One own coefficient of every subgroup, whose scale is integrated out; its ``entry`` (subgroup,) may be 0.
 
     Arrays of likelihoods have dims (chain, node, subgroup). They are in single precision where the tails of the prior are heavy:
-    likelihoods with scales integrated out are then a millionth off.
+    likelihoods with scales integrated out are then some millionths off.
     """
 
     def __init__(self, entry: FloatArray, v: FloatArray, prior: CoefficientPrior) -> None:

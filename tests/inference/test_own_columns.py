@@ -76,7 +76,7 @@ def test_single_precision_is_double_precision(
     weight = double.nodes.weights(np.full(3, np.log(tau * prior.tau_scale)))
     (value, slope), (expected, of_slope) = (own.with_slope(residual, more, weight) for own in (single, double))
     np.testing.assert_allclose(value, expected, rtol=1e-7, atol=2e-5)
-    np.testing.assert_allclose(value.sum(axis=1), expected.sum(axis=1), rtol=0, atol=1e-3)
+    np.testing.assert_allclose(value.sum(axis=1), expected.sum(axis=1), rtol=0, atol=1e-4)
     np.testing.assert_allclose(slope, of_slope, rtol=2e-5)
 
 

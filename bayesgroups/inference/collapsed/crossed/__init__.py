@@ -2,5 +2,6 @@
 
 ``prior`` turns standard normal numbers into standard deviations of components; ``predictor`` states the linear predictor;
 ``subgroup_space`` and ``effect_space`` integrate it out, in matrices as large as the subgroups or as the effects; ``sites``
-stands in normal likelihoods for binomial ones.
+stands in normal likelihoods for binomial ones. ``chains`` and ``trajectories`` draw everything by Hamiltonian Monte Carlo instead,
+from a ``spectral_target``; ``redrawn_scales`` helps chains that do not mix.
 """

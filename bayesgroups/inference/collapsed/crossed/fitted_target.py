@@ -51,7 +51,7 @@ def fitted(target: Target, points: FloatArray, *, turned: bool = True) -> tuple[
         [
             _xi(
                 values.made[part],
-                _precision(directions[part], values.residuals[part]),
+                directions[part].beside(values.residuals[part].variance),
                 directions[part],
                 values.along[part],
             )
@@ -92,11 +92,6 @@ def _narrowed(target: Target, points: FloatArray) -> tuple[Target, FloatArray]:
 def _data(precision: FloatArray, total: FloatArray, push: FloatArray) -> Data:
     """Precision and observation of values, from these and derivatives by them, (draw, value)."""
     return Data(precision, (total + push / precision).mean(axis=0))
-
-
-def _precision(shared: Shared, residuals: Transported) -> FloatArray:
-    """Precisions of the transport along the directions, (draw, direction) or (1, direction)."""
-    return np.asarray(shared.precision / (1 + residuals.variance.mean(axis=1, keepdims=True) * shared.bend))
 
 
 def _bent(target: Target, shared: Shared, weight: FloatArray, residuals: FloatArray) -> Shared:

@@ -16,7 +16,7 @@ import numpy as np
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference import lattices
 from bayesgroups.inference.collapsed.crossed.spectral_design import MIN_VARIANCE
-from bayesgroups.inference.collapsed.crossed.spectral_target import Target, averaged, split
+from bayesgroups.inference.collapsed.crossed.spectral_target import Target, split
 from bayesgroups.inference.collapsed.crossed.transport import returned
 
 POINTS, SPACING = 24, (0.1, 2.0)
@@ -26,7 +26,7 @@ POINTS, SPACING = 24, (0.1, 2.0)
 def redrawn(target: Target, points: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Points (draw, coordinate) with the same predictors, and learned values and effects drawn given these.
 
-    They are those given where the target has two parts, no spectrum, or residual effects of different variances.
+    They are those given where the target has two parts, no spectrum, or residual effects of different variances or none.
     """
     design = target.design
     values = target.values(points)
@@ -49,9 +49,9 @@ def redrawn(target: Target, points: FloatArray, rng: np.random.Generator) -> Flo
     change = basis.values(shared - values.along[0])[:, rows]
     residual, without = residual[:, rows] - change, values.eta[:, 0] - residual[:, rows] + change
 
-    data, (precision, observation, bend) = target.residuals[0], target.directions[0]
     _, *blocks = split(target.turns[0].of(of_shared) if target.turns else of_shared, target.pieces(0))
-    xi = returned(variance, precision / (1 + averaged(alone) * bend), observation, shared)
+    data, directions = target.residuals[0], target.directions[0]
+    xi = returned(variance, directions.beside(alone), directions.observation, shared)
     pieces = np.concatenate([xi, *blocks], axis=1)
     if target.turns:
         pieces = target.turns[0].back(pieces)
@@ -80,7 +80,7 @@ def _learned(
             scaled = target.learned.at(candidates)
             of_kind, alone = design.kind_variance(scaled.values, 0), design.own_variance(scaled.values, 0)
             prior, of_kind = scaled.log_density().reshape(at.shape), of_kind.reshape(*at.shape, -1)
-            alone = np.broadcast_to(alone, (at.size, 1)).reshape(at.shape)
+            alone = alone.reshape(at.shape)
             constant, of_kind = of_kind[..., basis.kind[0]] + design.level + alone, of_kind + alone[..., None]
             told = np.log(constant) + level / constant + (number * np.log(of_kind) + squares / of_kind).sum(axis=-1)
             return np.asarray(prior - 0.5 * (told + spare * np.log(alone) + left / alone))

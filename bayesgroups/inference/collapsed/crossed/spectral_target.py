@@ -50,6 +50,12 @@ class Shared(NamedTuple):
     observation: FloatArray
     bend: FloatArray
 
+    def beside(self, residuals: FloatArray) -> FloatArray:
+        """Precisions (draw, direction), or (direction,) for all draws, at variances of residual effects (draw, subgroup)."""
+        if not self.bend.any():
+            return self.precision
+        return np.asarray(self.precision / (1 + averaged(residuals) * self.bend))
+
 
 class Values(NamedTuple):
     """All that points are coordinates of."""
@@ -160,10 +166,8 @@ class Target:
         constant = variance[:, :1].copy()
         variance[:, :1] += design.level
         of_own_variance = [design.own_variance(learned, part) for part in range(design.parts)]
-        precision, observation, bend = self.directions[0]
-        if bend.any():
-            precision = precision / (1 + averaged(of_own_variance[0]) * bend)
-        made = [transported(variance, precision, observation, next(pieces[0]))]
+        precision = self.directions[0].beside(of_own_variance[0])
+        made = [transported(variance, precision, self.directions[0].observation, next(pieces[0]))]
         along, slope = [made[0].values], np.empty((len(points), 0))
         if design.parts > 1:
             slope, added = design.following(learned, constant)
