@@ -6,11 +6,10 @@ factor of ten and more where the processors have other work, and their number wo
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from ctypes import CDLL
-from functools import cache, lru_cache
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -34,7 +33,7 @@ def one_thread_of_linear_algebra() -> Iterator[None]:
     {1}
     """
     _load_libraries()
-    by_process, by_thread = _libraries(len(sys.modules))
+    by_process, by_thread = _libraries()
     _NOW.begin(by_process)
     try:
         with by_thread.limit(limits=1):
@@ -99,11 +98,12 @@ def _load_libraries() -> None:
         import_module("scipy.linalg")
 
 
-@lru_cache(maxsize=1)
-def _libraries(modules: int) -> tuple[list[LibController], ThreadpoolController]:
+@cache
+def _libraries() -> tuple[list[LibController], ThreadpoolController]:
     """Libraries that have one number of threads, and those that have one for every thread of the program that calls them.
 
-    They are looked for again once further modules are loaded: to look takes as long as a small fit.
+    They are looked for once in a process, before there are threads beside: to look takes as long as a small fit, and never ends
+    where another thread loads a library meanwhile, which holds Python and waits for the list of libraries that is being read.
     """
     from threadpoolctl import ThreadpoolController
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
+from types import ModuleType
 
 import numpy as np
 import pandas as pd
@@ -65,7 +66,7 @@ def test_threads_come_back_after_the_last_of_stretches_that_overlap() -> None:
 
 def test_libraries_that_count_threads_by_their_caller_have_one_in_every_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     by_caller = ThreadpoolController()
-    monkeypatch.setattr(linear_algebra, "_libraries", lambda modules: ([], by_caller))
+    monkeypatch.setattr(linear_algebra, "_libraries", lambda: ([], by_caller))
     limited: list[int] = []
 
     def noted(**choices: object) -> AbstractContextManager[None]:
@@ -78,6 +79,24 @@ def test_libraries_that_count_threads_by_their_caller_have_one_in_every_thread(m
         ran = list(results)
     assert limited[0] == threading.get_ident()
     assert set(limited[1:]) == set(ran)
+
+
+def test_libraries_are_not_looked_for_on_threads_that_load_modules(monkeypatch: pytest.MonkeyPatch) -> None:
+    with one_thread_of_linear_algebra():
+        pass
+
+    def looked(self: ThreadpoolController) -> None:
+        raise AssertionError(self)
+
+    monkeypatch.setattr(ThreadpoolController, "__init__", looked)
+
+    def loading(name: str) -> set[int]:
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+        with one_thread_of_linear_algebra():
+            return {library.num_threads for library in linear_algebra._libraries()[0] if library.num_threads}
+
+    with side_by_side([partial(loading, f"loaded_{number}") for number in range(4)], threads=2) as results:
+        assert list(results) == [{1}] * 4
 
 
 LOADED_WITHIN = """
