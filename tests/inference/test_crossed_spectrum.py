@@ -13,7 +13,7 @@ from scipy import stats
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed.crossed import fitted_target
 from bayesgroups.inference.collapsed.crossed.data_likelihoods import Counts, Estimates
-from bayesgroups.inference.collapsed.crossed.following_space import FollowingPredictor, FollowingPrior
+from bayesgroups.inference.collapsed.crossed.following import FollowingPredictor, FollowingPrior, Predictors, Priors
 from bayesgroups.inference.collapsed.crossed.learned_coordinates import Learned
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
@@ -41,8 +41,8 @@ HALVES = Prior("half_normal", (0.3, 0.4))
 
 @dataclass(frozen=True)
 class Case:
-    predictor: Predictor | FollowingPredictor
-    prior: Prior | FollowingPrior
+    predictor: Predictors
+    prior: Priors
     known: FloatArray
     ordered: OrderedBlocks = NOTHING
 
