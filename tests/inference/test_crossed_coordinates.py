@@ -7,7 +7,7 @@ import pytest
 from scipy import integrate, stats
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.inference.collapsed.crossed.following import FollowingPrior, Priors
+from bayesgroups.inference.collapsed.crossed.following_space import FollowingPrior
 from bayesgroups.inference.collapsed.crossed.learned_coordinates import MAX_NARROW, WIDTH, Learned
 from bayesgroups.inference.collapsed.crossed.positive_numbers import numbers, positive
 from bayesgroups.inference.collapsed.crossed.prior import Prior
@@ -15,7 +15,7 @@ from bayesgroups.inference.collapsed.crossed.scale_coordinates import coordinate
 from bayesgroups.inference.collapsed.crossed.turns import turn
 
 HALVES = Prior("half_normal", (0.3, 0.4))
-PRIORS: dict[str, Priors] = {
+PRIORS: dict[str, Prior | FollowingPrior] = {
     "half-normal": HALVES,
     "half-t": Prior("half_t", (0.3, 0.2)),
     "r2d2": Prior("r2d2", (0.3, 0.2, 0.4)),

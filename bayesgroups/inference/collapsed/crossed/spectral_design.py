@@ -15,8 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.inference.collapsed.crossed.following import FollowingPredictor, Predictors, Priors
-from bayesgroups.inference.collapsed.crossed.predictor import indicator
+from bayesgroups.inference.collapsed.crossed.following_space import FollowingPredictor, FollowingPrior
+from bayesgroups.inference.collapsed.crossed.predictor import Predictor, indicator
+from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.collapsed.crossed.scale_coordinates import Joined, coordinates_of
 from bayesgroups.models.shared.ordered_levels import NOTHING, OrderedBlocks
 from bayesgroups.models.shared.spectrum import Spectrum, spectrum, unfactored
@@ -196,8 +197,8 @@ class Design:
 
 
 def design_of(
-    predictor: Predictors,
-    prior: Priors,
+    predictor: Predictor | FollowingPredictor,
+    prior: Prior | FollowingPrior,
     residual: FloatArray,
     ordered: OrderedBlocks = NOTHING,
 ) -> Design:
