@@ -50,7 +50,7 @@ TASKS = {
     ),
 }  # fmt: skip
 """Preparation and work by name; what is prepared is not timed."""
-SHAPES = {12: (4, 3), 120: (5, 4, 3, 2), 384: (8, 6, 4, 2), 900: (10, 9, 5, 2)}
+SHAPES = {12: (4, 3), 36: (6, 6), 120: (5, 4, 3, 2), 384: (8, 6, 4, 2), 900: (10, 9, 5, 2)}
 """Levels of the attributes by number of subgroups."""
 WORDS = ("crossed_effects", "confusion", "structured_regression", "model_based_metrics")
 PREPARED = """
@@ -66,7 +66,7 @@ EXACT = {
         "estimator.collapsed(tally, seed=1)",
     )
     for word in WORDS
-    for subgroups in (12, 120, 900)
+    for subgroups in (12, 36, 120, 900)
     for rows, spread in ((100, 0.3), (1000, 3.0))
 }
 REFERENCE = {
