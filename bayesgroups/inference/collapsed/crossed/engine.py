@@ -26,7 +26,8 @@ from bayesgroups.models.shared.ordered_levels import NOTHING, OrderedBlocks
 ROUNDS = 3
 """Times that sites and mode are fitted to each other."""
 MAX_SUBGROUPS_IN_OWN_SPACE = 40
-"""Subgroups up to which weights in their own space are as fast as chains."""
+"""Subgroups up to which there are weights in their own space. They have about twice the effective draws of chains, of 12 subgroups
+in as much time, of 36 in twice that, and of two predictors of 36 in three times that."""
 MAX_SUBGROUPS_WITH_WIDE_SITES = 200
 """Subgroups beyond which only the sites themselves are drawn from."""
 SMALL_CHUNK = 64_000
