@@ -7,6 +7,7 @@ allows, however many coordinates there are.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -40,9 +41,10 @@ def step(
     """
     chains = len(state.value)
     length = QUARTER * quarters[int(rng.integers(len(quarters)))] + rng.uniform(-WIDTH, WIDTH)
-    steps = int(np.clip(np.ceil(length / size), 1, MAX_STEPS))
+    steps = math.ceil(min(max(length / size, 1.0), MAX_STEPS))
     turn = min(size, length / steps) * rng.uniform(0.8, 1.2, (chains, 1))
-    parts = (np.s_[:, :drifting], 0.0, 1.0, turn), (np.s_[:, drifting:], 1.0, np.cos(turn), np.sin(turn))
+    straight, turning = (np.s_[:, :drifting], 0.0, 1.0, turn), (np.s_[:, drifting:], 1.0, np.cos(turn), np.sin(turn))
+    parts = (straight, turning) if drifting < state.point.shape[1] else (straight,)
     momentum = rng.standard_normal(state.point.shape)
     energy = state.value - 0.5 * (momentum**2).sum(axis=1)
     last, point, half = state.point, np.empty_like(state.point), 0.5 * turn
@@ -53,11 +55,13 @@ def step(
             point[columns] = cos * at + sin * momentum[columns]
         # Two turns, one on and one back, differ by the push between them: no momentum is needed.
         pushes = [(columns, turn * sin, 2 * cos + normal * turn * sin) for columns, normal, cos, sin in parts]
-        for _ in range(steps - 1):
+        for taken in range(steps - 1):
             following = slope(point)
-            last, point = (each.astype(following.dtype, copy=False) for each in (last, point))
-            for columns, *factors in pushes:
-                push, twice = (each.astype(following.dtype) for each in factors)
+            if not taken:  # the arithmetic is in the precision of the slope
+                kind = following.dtype
+                last, point = last.astype(kind, copy=False), point.astype(kind, copy=False)
+                pushes = [(columns, push.astype(kind), twice.astype(kind)) for columns, push, twice in pushes]
+            for columns, push, twice in pushes:
                 ahead = following[columns]
                 ahead *= push
                 ahead += twice * point[columns]

@@ -16,6 +16,7 @@ from bayesgroups.report.rank_statistics import folded_order
 GIBBS_CHAINS_OF_A_GROUP = 4
 """Chains of a group of Gibbs samplers, whose steps cost about as much for four as for one."""
 QUANTITIES_AT_ONCE = 32
+UNKNOWN = Mixing(np.nan, np.nan, np.nan)
 
 
 def in_groups(values: FloatArray, groups: int, draws: int) -> FloatArray:
@@ -39,11 +40,16 @@ def mixing(draws: FloatArray, groups: int) -> Mixing:
     >>> [int(mixing(each, 4).bulk) for each in (independent, stuck)]
     [4000, 99]
     """
-    flat = draws.reshape(len(draws), -1)
-    varying = draws[np.ptp(flat, axis=1) > 0]
-    if not len(varying) or not np.isfinite(flat).all():
-        return Mixing(np.nan, np.nan, np.nan)
-    parts = [_mixing(part, groups) for part in np.array_split(varying, -(-len(varying) // QUANTITIES_AT_ONCE))]
+    parts = []
+    for first in range(0, len(draws), QUANTITIES_AT_ONCE):
+        some = np.ascontiguousarray(draws[first : first + QUANTITIES_AT_ONCE])
+        if not np.isfinite(some).all():
+            return UNKNOWN
+        varying = np.ptp(some, axis=(1, 2)) > 0
+        if varying.any():
+            parts.append(_mixing(some if varying.all() else some[varying], groups))
+    if not parts:
+        return UNKNOWN
     r_hat, bulk, tail = zip(*parts, strict=True)
     return Mixing(max(r_hat), min(bulk), min(tail))
 

@@ -6,6 +6,7 @@ the place where they run changes an answer. Answers that `bayesgroups.studies.ch
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Generator, Iterable, Mapping
 from concurrent.futures.process import BrokenProcessPool
@@ -139,6 +140,7 @@ def _pool[Answer](
 ) -> None:
     import joblib
 
+    _name_main_last()
     parallel: Any = joblib.Parallel  # without annotations
     # Two processes even for one piece: joblib would compute it in this one, and a piece that kills its process must not
     # end the study.
@@ -152,6 +154,17 @@ def _pool[Answer](
             warnings.simplefilter("ignore", UserWarning)  # that pieces under way are cancelled
             answers.close()
         raise
+
+
+def _name_main_last() -> None:
+    """The second name of the main module after those of all others.
+
+    Objects that do not say their module, such as the ufuncs of SciPy, are sent by the first one that has them: fresh processes have
+    no such main module. Pickle passes over it in Python alone, not where it is compiled (bpo-42406).
+    """
+    main = sys.modules.pop("__mp_main__", None)
+    if main is not None:
+        sys.modules["__mp_main__"] = main
 
 
 def _on_cluster[Answer](

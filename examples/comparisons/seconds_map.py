@@ -30,7 +30,7 @@ from bayesgroups.studies.execution import HERE, Executor
 from examples.commands import add_options, executor
 from examples.records import as_csv, write
 
-SHAPES = ((4, 3), (5, 4, 3), (5, 4, 3, 2), (8, 6, 4, 2), (10, 9, 5, 2))
+SHAPES = ((4, 3), (6, 6), (5, 4, 3), (5, 4, 3, 2), (8, 6, 4, 2), (10, 9, 5, 2))
 """Levels of the attributes; all subsets of these are components."""
 ROWS = (5, 100, 1000)
 """Rows of a subgroup on average; a tenth of the subgroups have less than a third of them."""
@@ -119,7 +119,7 @@ def cells_of(words: Sequence[str]) -> list[tuple[str, tuple[int, ...], int, floa
     Examples
     --------
     >>> len(cells_of(["crossed_effects", "model_based_metrics"]))
-    90
+    108
     """
     return list(itertools.product(words, SHAPES, ROWS, SPREADS))
 

@@ -229,9 +229,11 @@ def shares(p: FloatArray, paths: Sequence[Sequence[Path]]) -> FloatArray:
     >>> shares(np.array([0.5, 0.5, 0.5]), paths).tolist()
     [[0.25, 0.25], [0.25, 0.25]]
     """
-    rows = [np.stack([np.asarray(share(p, path)) for path in row], axis=-1) for row in paths]
-    found: FloatArray = np.stack(rows, axis=-2)
-    return found
+    cells = np.empty((*p.shape[1:], len(paths), len(paths[0])))
+    for outcome, row in enumerate(paths):
+        for decision, path in enumerate(row):
+            cells[..., outcome, decision] = share(p, path)
+    return cells
 
 
 def _name(name: str, order: Sequence[str], step: int) -> str:

@@ -14,10 +14,9 @@ from bayesgroups.inference.collapsed import binomial as binomial_pooling
 from bayesgroups.inference.collapsed.crossed import chains as by_chains
 from bayesgroups.inference.collapsed.crossed import engine, sites, spectral_design, trajectories
 from bayesgroups.inference.collapsed.crossed.data_likelihoods import Counts
-from bayesgroups.inference.collapsed.crossed.following_space import FollowingPredictor, FollowingPrior
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
-from tests.inference.test_crossed_spectrum import ALIKE, ALONG, CASES, CELLS, GRID, NONE, THREE, X, prior_covariance
+from tests.inference.test_crossed_spectrum import ALONG, CASES, CELLS, GRID, NONE, THREE, X, prior_covariance
 
 MANY = np.stack([np.repeat(np.arange(40), 6), np.tile(np.arange(6), 40), np.arange(240)])
 
@@ -114,27 +113,6 @@ def test_draws_are_those_of_the_weighted_engine(likelihood: str) -> None:
         assert (np.abs(np.median(first, axis=0) - np.median(second, axis=0)) < 5 * error).all(), name
         ends, others = (np.quantile(part, (0.1, 0.9), axis=0) for part in (first, second))
         np.testing.assert_allclose(ends, others, atol=0.12)
-
-
-def test_two_predictors_are_those_of_the_weighted_engine() -> None:
-    """Overall levels and the coefficient by which the second follows among them."""
-    rng = np.random.default_rng(6)
-    n = rng.integers(5, 80, 24).astype(np.float64)
-    k = rng.binomial(n.astype(int), np.repeat([0.3, 0.6], 12)).astype(np.float64)
-    halves = Prior("half_normal", (0.5, 0.4)), Prior("half_normal", (0.3, 0.2))
-    predictor, prior = FollowingPredictor(GRID, X, 1.5, 0.4), FollowingPrior(*halves, 0.3, 0.3)
-    weighed, chains = (
-        fit(predictor, k, n, prior, np.random.default_rng(1), draws=8000, known=ALIKE)
-        for fit in (engine.binomial, by_chains.binomial)
-    )
-    assert weighed.mixing is None
-    assert chains.mixing is not None
-    assert all(check.passed for check in chains.checks("rate"))
-    number = 2 / (1 / min(weighed.ess, 8000) + 1 / chains.mixing.bulk)
-    for name in ("eta", "overall", "beta"):
-        assert np.abs(errors(getattr(chains, name), getattr(weighed, name), number)).max() < 4.5, name
-    assert np.abs(errors(chains.tau[:, :5], weighed.tau[:, :5], number)).max() < 4.5
-    np.testing.assert_allclose(chains.eta.std(axis=0), weighed.eta.std(axis=0), rtol=0.08)
 
 
 def test_many_subgroups_are_those_of_few_effects_integrated_out() -> None:

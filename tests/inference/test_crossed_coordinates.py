@@ -7,7 +7,7 @@ import pytest
 from scipy import integrate, stats
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.inference.collapsed.crossed.following_space import FollowingPrior
+from bayesgroups.inference.collapsed.crossed.following import FollowingPrior, Priors
 from bayesgroups.inference.collapsed.crossed.learned_coordinates import MAX_NARROW, WIDTH, Learned
 from bayesgroups.inference.collapsed.crossed.positive_numbers import numbers, positive
 from bayesgroups.inference.collapsed.crossed.prior import Prior
@@ -15,7 +15,7 @@ from bayesgroups.inference.collapsed.crossed.scale_coordinates import coordinate
 from bayesgroups.inference.collapsed.crossed.turns import turn
 
 HALVES = Prior("half_normal", (0.3, 0.4))
-PRIORS: dict[str, Prior | FollowingPrior] = {
+PRIORS: dict[str, Priors] = {
     "half-normal": HALVES,
     "half-t": Prior("half_t", (0.3, 0.2)),
     "r2d2": Prior("r2d2", (0.3, 0.2, 0.4)),
@@ -107,7 +107,7 @@ def test_narrowed_coordinates_are_in_units_of_what_all_others_leave() -> None:
 def test_turned_coordinates_are_independent() -> None:
     rng = np.random.default_rng(3)
     basis = np.linalg.qr(rng.standard_normal((30, 30)))[0]
-    precision = basis @ np.diag(np.concatenate([np.full(25, 1.1), [0.02, 0.1, 0.5, 2, 5]])) @ basis.T
+    precision = basis @ np.diag(np.concatenate([np.full(25, 1.1), [0.02, 0.1, 0.3, 3, 5]])) @ basis.T
     turned = turn(precision)
     assert turned.vectors.shape == (30, 5)
     root = turned.of(np.eye(30))

@@ -13,7 +13,7 @@ from scipy import stats
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed.crossed import fitted_target
 from bayesgroups.inference.collapsed.crossed.data_likelihoods import Counts, Estimates
-from bayesgroups.inference.collapsed.crossed.following_space import FollowingPredictor, FollowingPrior
+from bayesgroups.inference.collapsed.crossed.following import FollowingPredictor, FollowingPrior, Predictors, Priors
 from bayesgroups.inference.collapsed.crossed.learned_coordinates import Learned
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
@@ -41,8 +41,8 @@ HALVES = Prior("half_normal", (0.3, 0.4))
 
 @dataclass(frozen=True)
 class Case:
-    predictor: Predictor | FollowingPredictor
-    prior: Prior | FollowingPrior
+    predictor: Predictors
+    prior: Priors
     known: FloatArray
     ordered: OrderedBlocks = NOTHING
 
@@ -237,6 +237,15 @@ def test_the_density_is_that_of_the_dense_model_whatever_the_transport() -> None
     assert np.ptp(rows) < 1e-5
 
 
+def drawn_from(prior: Priors, rng: np.random.Generator) -> tuple[FloatArray, int]:
+    """Draws (draw, column) of what a prior is of, and the column that has a sign, -1 for none."""
+    if isinstance(prior, Prior):
+        return prior.scales(rng.standard_normal((50_000, prior.dimension))), -1
+    both = [drawn_from(each, rng)[0] for each in (prior.first, prior.second)]
+    slope = rng.normal(prior.follow_mean, prior.follow_sd, 50_000)
+    return np.column_stack([*both, slope]), sum(each.shape[1] for each in both)
+
+
 @pytest.mark.parametrize(
     ("prior", "shares"),
     [
@@ -258,20 +267,19 @@ def test_coordinates_have_the_law_of_the_prior(prior: Any, shares: int) -> None:
     log_weight = scaled.log_density() - stats.t(5).logpdf(a / 3).sum(axis=1)
     weight = np.exp(log_weight - log_weight.max())
     weight /= weight.sum()
-    own = prior.scales(rng.standard_normal((50_000, prior.dimension)))
+    own, signed = drawn_from(prior, rng)
     error = 5 / np.sqrt(1 / (weight**2).sum())
-    for column in range(own.shape[1] - isinstance(prior, FollowingPrior)):
+    for column in range(own.shape[1]):
         if np.ptp(own[:, column]) == 0:
             np.testing.assert_allclose(scaled.values[:, column], own[0, column])
             continue
         values = scaled.values[:, column]
-        values = values if isinstance(prior, FollowingPrior) and column == own.shape[1] - 2 else np.abs(values)
+        values = values if column == signed else np.abs(values)
         for share in (0.1, 0.5, 0.9):
             assert weight[values < np.quantile(own[:, column], share)].sum() == pytest.approx(share, abs=error)
     for share in range(shares):
-        assert weight[
-            scaled.values[:, own.shape[1] - isinstance(prior, FollowingPrior) + share] < 0.3
-        ].sum() == pytest.approx(0.3, abs=error)
+        below = weight[scaled.values[:, own.shape[1] + share] < 0.3].sum()
+        assert below == pytest.approx(0.3, abs=error)
     a, w = a[:4] / 3, rng.standard_normal(scaled.values.shape[1])
 
     def total(at: FloatArray) -> FloatArray:

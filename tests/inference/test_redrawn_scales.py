@@ -14,7 +14,7 @@ from bayesgroups.data.arrays import FloatArray, IntArray
 from bayesgroups.inference.collapsed.crossed import spectral_design
 from bayesgroups.inference.collapsed.crossed.data_likelihoods import Counts
 from bayesgroups.inference.collapsed.crossed.fitted_target import fitted
-from bayesgroups.inference.collapsed.crossed.following_space import FollowingPredictor, FollowingPrior
+from bayesgroups.inference.collapsed.crossed.following import FollowingPredictor, FollowingPrior
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.collapsed.crossed.redrawn_scales import redrawn

@@ -12,19 +12,20 @@ from pathlib import Path
 import pytest
 
 from bayesgroups.errors import InputError
-from bayesgroups.report.diagnostics import IS_ESS, K_HAT
 from tests.recovery.sbc_records import (
     assert_follows_from_its_ranks,
-    assert_same_ranks,
+    assert_made_again,
     assert_uniform,
     lines_of,
     ranks_of,
 )
-from tests.recovery.studies.calibration_study import DRAWS, ranks_by_quantity
+from tests.recovery.studies.calibration_study import ranks_by_quantity
 from tests.recovery.studies.confusion_calibration import METRICS, ROWS, SEED, STUDY, main
 from tests.studies.resumed import resumed
 
 NAME = "confusion"
+EFFECTIVE = 600.0
+"""Effective number of every fourth draw of chains, at least."""
 
 
 def test_every_quantity_is_there() -> None:
@@ -41,20 +42,17 @@ def test_the_record_follows_from_its_ranks() -> None:
 
 
 def test_fits_pass_the_gate() -> None:
-    """One fit in a hundred may be left to NUTS; here, with a thousand draws, so many are."""
+    """One fit in a hundred may be left to NUTS."""
     fits = lines_of(NAME, "fits")
     assert len(fits) >= 300
-    failed = [fit for fit in fits if float(fit["k_hat"]) > K_HAT or float(fit["ess"]) < IS_ESS]
-    assert len(failed) <= 0.01 * len(fits)
+    assert sum(int(fit["passed"]) for fit in fits) >= 0.99 * len(fits)
 
 
 def test_the_code_makes_the_record(tmp_path: Path) -> None:
     answer, again = resumed(lambda run: STUDY.calibrate("binomial", 1, executor=run), tmp_path / "kept")
     assert answer.identical(again)
-    assert_same_ranks(
-        NAME, "binomial", ranks_by_quantity(answer), moved=DRAWS // 100
-    )  # a weight that rounds otherwise moves a draw
-    assert answer["fit"].sizes == {"measure": 2, "replication": 1}
+    assert_made_again(NAME, "binomial", ranks_by_quantity(answer), effective=EFFECTIVE)
+    assert answer["fit"].sizes == {"measure": 1, "replication": 1}
     main(["--output", str(tmp_path / "one.csv"), "--replications", "1", "--checkpoints", str(tmp_path / "kept")])
     assert sorted(path.name for path in tmp_path.glob("*.csv")) == ["one.csv", "one_fits.csv", "one_ranks.csv"]
 

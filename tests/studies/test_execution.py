@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -56,6 +57,14 @@ def client(root: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any
         yield found
 
 
+UFUNC = """
+from bayesgroups.studies.execution import Executor
+from scipy.special import expit
+def rate(piece):
+    return float(expit(800.0 * piece))
+if __name__ == "__main__":
+    print(Executor(2).run("rates", rate, 2))
+"""
 WANTED = [noise(0.1, piece) for piece in range(5)]
 
 
@@ -92,6 +101,14 @@ def test_an_error_or_an_interruption_ends_processes_quietly(tmp_path: Path) -> N
 
 def test_functions_of_a_script_can_be_sent() -> None:
     assert Executor(2).run("squares", lambda piece: piece**2, 3) == [0, 1, 4]
+
+
+def test_ufuncs_of_a_script_can_be_sent(tmp_path: Path) -> None:
+    """SciPy's, which do not say their module, in a script that loads it after the package."""
+    script = tmp_path / "script.py"
+    script.write_text(UFUNC)
+    told = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert (told.stdout, told.stderr) == ("[0.5, 1.0]\n", "")
 
 
 def test_a_killed_process_is_replaced(tmp_path: Path) -> None:

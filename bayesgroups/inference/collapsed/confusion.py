@@ -13,9 +13,9 @@ from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.processes import MAX_SUBGROUPS, on_processors
 from bayesgroups.data.threads import side_by_side
 from bayesgroups.inference.collapsed.confusion_factors import OwnEffects, decision_shares
-from bayesgroups.inference.collapsed.crossed import engine
+from bayesgroups.inference.collapsed.crossed import chains, engine
 from bayesgroups.inference.collapsed.crossed.draws import CrossedDraws, divergence_check
-from bayesgroups.inference.collapsed.crossed.following_space import FollowingPredictor, FollowingPrior
+from bayesgroups.inference.collapsed.crossed.following import FollowingPredictor, FollowingPrior
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.collapsed.logit_normal import expit
@@ -56,7 +56,7 @@ def sample(
     cyclic: Sequence[str] = (),
     component_sd: FloatArray | None = None,
 ) -> Posterior:
-    """Independent draws of the cells of every subgroup, and of every metric of the tally from them.
+    """Draws of the cells of every subgroup, and of every metric of the tally from them.
 
     The same model as `bayesgroups.models.confusion` without correlations, with the settings of its ``build``. The draws
     have ``mu``, ``overall``, ``cell_share(chain, draw, subgroup, outcome, decision)`` and the hyper-parameters of the
@@ -93,6 +93,8 @@ def sample(
     without = np.empty((tally.sizes["subgroup"], 0))
     covariates = [x[name][:, None] if name in x else without for name in confusion_tree.names]
     names = confusion_tree.names
+    # Two factors at once have chains, and then so has the third: one engine of a report.
+    binomial: Callable[..., CrossedDraws] = engine.binomial if followed is None else chains.binomial
 
     def call_of(i: int) -> Callable[[], CrossedDraws]:
         """Draws of a factor that follows none."""
@@ -100,7 +102,7 @@ def sample(
         predictor = Predictor(components.cells, covariates[i], LOGIT_OVERALL_SCALE, SLOPE_SD if judged else SLOPE_SCALE)
         floor = np.full(tally.sizes["subgroup"], residual_scales[i] ** 2) if floored and component_sd is None else None
         k, n, rng = confusion_tree.successes[i], confusion_tree.count[i], generator(seed, names[i], "confusion")
-        return partial(engine.binomial, predictor, k, n, spread, rng, draws=draws, known=floor, ordered=along)
+        return partial(binomial, predictor, k, n, spread, rng, draws=draws, known=floor, ordered=along)
 
     pair = [] if followed is None else [names.index("sel"), followed]
     apart = [i for i in range(len(names)) if i not in pair]
@@ -178,9 +180,9 @@ def _checks(factors: list[CrossedDraws], metric: str) -> list[Check]:
                 "mass at a bound", metric, at_bound, AT_BOUND, "the share of a factor's draws near a numerical bound"
             ),
         ]
-    chains = [factor.mixing for factor in factors if factor.mixing is not None]
-    if chains:
-        worst = Mixing(*(function(getattr(each, name) for each in chains) for name, function in WORST.items()))
+    mixing = [factor.mixing for factor in factors if factor.mixing is not None]
+    if mixing:
+        worst = Mixing(*(function(getattr(each, name) for each in mixing) for name, function in WORST.items()))
         checks += [
             *worst.checks(metric),
             divergence_check(sum(factor.divergences for factor in factors), metric),
@@ -224,13 +226,13 @@ def _following(
     prior = FollowingPrior(first, second, SELECTION_SLOPE_MEAN, SELECTION_SLOPE_SD)
     k, n = (np.concatenate(values[pair]) for values in (confusion_tree.successes, confusion_tree.count))
     floor = np.repeat(residual_scales**2, confusion_tree.count.shape[1])
-    return partial(engine.binomial, predictor, k, n, prior, rng, draws=draws, known=floor, ordered=along)
+    return partial(chains.binomial, predictor, k, n, prior, rng, draws=draws, known=floor, ordered=along)
 
 
 def _parted(both: CrossedDraws, number: int, along: OrderedBlocks) -> tuple[CrossedDraws, CrossedDraws, FloatArray]:
     """Draws of the selection rate, of the factor that follows it, and of the slope by which it does, (draw,)."""
     eta, share = np.split(both.eta, 2, axis=1), np.split(both.share, [len(along.shares)], axis=1)
-    tau = np.split(both.tau, [number, 2 * number, 2 * number + 1], axis=1)
+    tau = np.split(both.tau, [number, 2 * number], axis=1)
     leading, other = (
         replace(both, eta=eta[i], overall=both.overall[:, i], beta=beta, tau=tau[i], share=share[i])
         for i, beta in enumerate((both.beta[:, :0], both.beta))

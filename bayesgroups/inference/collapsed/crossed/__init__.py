@@ -1,7 +1,7 @@
 """Crossed effects, integrated out: what is left are a few standard deviations.
 
-``prior`` turns standard normal numbers into standard deviations of components; ``predictor`` states the linear predictor;
-``subgroup_space`` and ``effect_space`` integrate it out, in matrices as large as the subgroups or as the effects; ``sites``
-stands in normal likelihoods for binomial ones. ``chains`` and ``trajectories`` draw everything by Hamiltonian Monte Carlo instead,
-from a ``spectral_target``; ``redrawn_scales`` helps chains that do not mix.
+``prior`` turns standard normal numbers into standard deviations of components; ``predictor`` states the linear predictor, and
+``following`` two of which one follows the other; ``subgroup_space`` and ``effect_space`` integrate one out, in matrices as large as
+the subgroups or as the effects; ``sites`` stands in normal likelihoods for binomial ones. ``chains`` and ``trajectories`` draw
+everything by Hamiltonian Monte Carlo instead, from a ``spectral_target``; ``redrawn_scales`` helps chains that do not mix.
 """

@@ -11,9 +11,9 @@ from bayesgroups.inference import short_chains
 from bayesgroups.inference.collapsed.crossed import sites, spectral_design, trajectories
 from bayesgroups.inference.collapsed.crossed.data_likelihoods import Counts, Estimates, Likelihood
 from bayesgroups.inference.collapsed.crossed.draws import CrossedDraws
+from bayesgroups.inference.collapsed.crossed.following import Predictors, Priors
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
-from bayesgroups.inference.collapsed.crossed.spaces import Design, Spreads
 from bayesgroups.inference.collapsed.crossed.trajectories import Run
 from bayesgroups.models.shared.ordered_levels import NOTHING, OrderedBlocks
 from bayesgroups.report.diagnostics import Mixing
@@ -49,17 +49,20 @@ def gaussian(
 
 
 def binomial(
-    predictor: Design,
+    predictor: Predictors,
     k: FloatArray,
     n: FloatArray,
-    prior: Spreads,
+    prior: Priors,
     rng: np.random.Generator,
     *,
     draws: int,
     known: FloatArray | None = None,
     ordered: OrderedBlocks = NOTHING,
 ) -> CrossedDraws:
-    """Draws given counts, see `binomial` of the module `engine`."""
+    """Draws given counts, see `binomial` of the module `engine`.
+
+    With two predictors ``k`` and ``n`` have the counts of the first, then those of the second.
+    """
     design = spectral_design.design_of(predictor, prior, np.zeros(len(k)) if known is None else known, ordered)
     successes, trials, start = (values.reshape(design.parts, -1) for values in (k, n, sites.start(k, n)[0]))
     return _by_chains(design, Counts(successes, trials), start, rng, draws)
@@ -82,7 +85,7 @@ def _by_chains(
         )
     )
     spreads = learned[:, : design.coefficient]
-    follow = [learned[:, design.coefficient], np.zeros(len(learned))] if design.parts > 1 else []
+    follow = [learned[:, design.coefficient]] if design.parts > 1 else []
     return CrossedDraws(
         eta,
         overall if design.parts > 1 else overall[:, 0],
@@ -98,8 +101,9 @@ def _by_chains(
 
 def _until_mixed(run: Run, draws: int, most: int) -> tuple[trajectories.Draws, Mixing, Run]:
     """Draws of chains that go on for as long as they did, until they mix or take ``most`` transitions for a draw."""
-    sampled, run = run.sample(draws, 1)
-    mixed, thinning = _mixing(sampled), 1
+    thinning = run.thinning
+    sampled, run = run.sample(draws, thinning)
+    mixed = _mixing(sampled)
     while not mixed.passed and not sampled.divergences and thinning < most:
         more, run = run.longer().sample(draws, thinning)
         sampled, thinning = sampled.followed_by(more), 2 * thinning

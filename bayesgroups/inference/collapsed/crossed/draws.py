@@ -14,12 +14,12 @@ from bayesgroups.report.diagnostics import AT_BOUND, DIVERGENCES, IS_ESS, K_HAT,
 class CrossedDraws:
     """Draws of ``eta`` (draw, subgroup), ``overall`` (draw,), ``beta`` (draw, column) and ``tau`` (draw, component).
 
-    With a `FollowingPredictor` ``eta`` has the subgroups of both predictors in turn, ``overall`` is (draw, predictor),
-    and the columns of ``tau`` are those of the `FollowingPrior`. All on the scale of the linear predictor, ``overall``
-    around 0. ``k_hat`` is the largest of the stages, ``ess`` the smallest effective number of weighted draws,
-    ``at_bound`` the share of draws near the largest standard deviation that the space of the effects tells apart, 0 where
-    it has no such bound. Draws of chains have ``mixing`` and ``divergences`` instead, a quarter of them from each group of chains,
-    and ``share`` (draw, share) of the components that follow an order.
+    With a `FollowingPredictor` ``eta`` has the subgroups of both predictors in turn, ``overall`` is (draw, predictor), and the
+    columns of ``tau`` are the standard deviations of the first, of the second, and the coefficient by which it follows. All on
+    the scale of the linear predictor, ``overall`` around 0. ``k_hat`` is the largest of the stages, ``ess`` the smallest effective
+    number of weighted draws, ``at_bound`` the share of draws near the largest standard deviation that the space of the effects
+    tells apart, 0 where it has no such bound. Draws of chains have ``mixing`` and ``divergences`` instead, a quarter of them from
+    each group of chains, and ``share`` (draw, share) of the components that follow an order.
     """
 
     eta: FloatArray

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray, IntArray
-from bayesgroups.inference.collapsed.crossed.predictor import LOOPED, Drawn, Predictor, alike, cholesky, chunks
+from bayesgroups.inference.collapsed.crossed.predictor import Drawn, Predictor, cholesky, chunks
 
 NODES_PER_UNIT, MIN_NODES = 6.5, 20
 """Chebyshev nodes for every unit of asinh(tau_own / finest), and at least: errors of a log density are then below 1e-5."""
@@ -108,30 +108,17 @@ class EffectSpace:
     def draw(self, tau: FloatArray, rng: np.random.Generator) -> Drawn:
         """Draw the predictor given the data."""
         theta = np.empty((len(tau), self.predictor.effects))
-        number = self.predictor.effects - int(self.eliminated.stop - self.eliminated.start)
-        different, rows = alike(tau) if number >= LOOPED else (tau, None)
-        for block in chunks(len(different), self.size):
-            factored = self._factor(different[block])
-            if rows is None:
-                theta[block] = self._drawn(factored, block.stop - block.start, rng)
-                continue
-            for position, row in enumerate(rows[block]):
-                alone = _Factored(*(part[position : position + 1] for part in factored))
-                theta[row] = self._drawn(alone, len(row), rng)
+        for block in chunks(len(tau), self.size):
+            theta[block] = self._drawn(self._factor(tau[block]), rng)
         theta *= self._scales(tau)
         return Drawn(theta, self._predict, theta[:, 0], theta[:, 1 : 1 + self.predictor.covariates.shape[1]])
 
-    def _drawn(self, factored: _Factored, number: int, rng: np.random.Generator) -> FloatArray:
-        """Draws of the scaled effects, one for every factor or all for the one there is."""
-        from scipy.linalg import solve_triangular
-
-        rest = factored.factor.shape[1] - 1
+    def _drawn(self, factored: _Factored, rng: np.random.Generator) -> FloatArray:
+        """A draw of the scaled effects for every factor."""
+        number, rest = len(factored.factor), factored.factor.shape[1] - 1
         root = factored.factor[:, :rest, :rest]
         z = factored.factor[:, rest, :rest] + rng.standard_normal((number, rest))
-        if len(root) == 1:
-            drawn = solve_triangular(root[0], z.T, trans=1, lower=True, check_finite=False).T
-        else:
-            drawn = np.linalg.solve(np.swapaxes(root, 1, 2), z[..., None])[..., 0]
+        drawn = np.linalg.solve(np.swapaxes(root, 1, 2), z[..., None])[..., 0]
         noise = rng.standard_normal((number, factored.precision.shape[1])) / np.sqrt(factored.precision)
         return self._whole(drawn, self._given(drawn, factored) + noise)
 

@@ -19,22 +19,20 @@ from bayesgroups.inference.collapsed.crossed.draws import CrossedDraws
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor, chunks
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.collapsed.crossed.site_mixture import SiteMixture
-from bayesgroups.inference.collapsed.crossed.spaces import Design, Spreads
 from bayesgroups.inference.correlated_errors import directions_of
 from bayesgroups.models.shared.ordered_levels import NOTHING, OrderedBlocks
 
 ROUNDS = 3
 """Times that sites and mode are fitted to each other."""
 MAX_SUBGROUPS_IN_OWN_SPACE = 40
-"""Subgroups up to which there are weights in their own space. They have about twice the effective draws of chains, of 12 subgroups
-in as much time, of 36 in twice that, and of two predictors of 36 in three times that."""
+"""Subgroups up to which there are weights in their own space: twice the effective draws of chains, in at most twice their time."""
 MAX_SUBGROUPS_WITH_WIDE_SITES = 200
 """Subgroups beyond which only the sites themselves are drawn from."""
 SMALL_CHUNK = 64_000
 """Numbers handled at once, which stay in the cache."""
 
 
-def weights_are_fast(predictor: Design, seen: int) -> bool:
+def weights_are_fast(predictor: Predictor, seen: int) -> bool:
     """True of few subgroups, and of many that share few effects."""
     return seen <= MAX_SUBGROUPS_IN_OWN_SPACE or spaces.few_effects(predictor, seen)
 
@@ -106,10 +104,10 @@ def _with_residual_effects(
 
 
 def binomial(
-    predictor: Design,
+    predictor: Predictor,
     k: FloatArray,
     n: FloatArray,
-    prior: Spreads,
+    prior: Prior,
     rng: np.random.Generator,
     *,
     draws: int,
@@ -118,10 +116,9 @@ def binomial(
 ) -> CrossedDraws:
     """Draws given counts: ``k`` successes of ``n`` trials, which may be fractional or 0, on the logit scale.
 
-    With two predictors ``k`` and ``n`` have the counts of the first, then those of the second; ``known`` and ``ordered`` are as in
-    `gaussian`.
+    ``known`` and ``ordered`` are as in `gaussian`.
     """
-    seen = _seen(predictor, n)
+    seen = int((n > 0).sum())
     if ordered.blocks or not weights_are_fast(predictor, seen):
         return chains.binomial(predictor, k, n, prior, rng, draws=draws, known=known, ordered=ordered)
     extra = np.zeros(len(k)) if known is None else known
@@ -164,17 +161,12 @@ def binomial(
     )
 
 
-def _seen(predictor: Design, n: FloatArray) -> int:
-    """Subgroups with trials, of the predictor that has more of them."""
-    return int((n > 0).reshape(-1, predictor.cells.shape[1]).sum(axis=1).max())
-
-
 def _too_uneven(k_hat: float, ess: float) -> bool:
     """Weights that no average can be trusted with."""
     return k_hat > importance.USABLE or ess < site_mixture.MIN_ESS
 
 
-def _moments(predictor: Design, prior: Spreads, tau: FloatArray, extra: FloatArray) -> sites.Moments:
+def _moments(predictor: Predictor, prior: Prior, tau: FloatArray, extra: FloatArray) -> sites.Moments:
     def of_sites(y: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
         mean, variance = spaces.space(predictor, y, v + extra, prior).moments(tau)
         seen = np.isfinite(v)

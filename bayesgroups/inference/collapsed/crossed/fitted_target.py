@@ -40,7 +40,7 @@ def fitted(target: Target, points: FloatArray, *, turned: bool = True) -> tuple[
         precision[0] += (values.slope**2 / (values.made[1].variance + 1 / precision[1])).mean(axis=0)
     strength = [floored(shared[block.part] @ block.root**2) for block in design.blocks]
     directions = [
-        Shared(*_data(each, along, by), np.zeros_like(each))
+        Shared(*_data(each, along, by))
         for each, along, by in zip(precision, values.along, push.directions, strict=True)
     ]
     if design.residual_kernel is not None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.arrays import BoolArray, FloatArray
 from bayesgroups.inference.collapsed.crossed.positive_numbers import HALF_NORMAL, Positive, numbers, positive
 from bayesgroups.inference.collapsed.crossed.scale_coordinates import Joined, Scaled
 
@@ -49,31 +50,31 @@ class Learned:
 
     def at(self, points: FloatArray) -> Scaled:
         """See `bayesgroups.inference.collapsed.crossed.scale_coordinates.Coordinates`."""
-        along, here = self._numbers(points), self.coordinates.positive
+        along = self._numbers(points)
         grown = positive(along)
         value, steep = self._values(grown)
         by_number = self.unit * grown.slope
-        scaled = self.coordinates.at(np.where(here, value, along))
-        stretch = np.where(here, by_number / steep, 1.0)
+        scaled = self.coordinates.at(self._if_positive(value, along))
+        stretch = self._if_positive(by_number / steep, 1.0)
 
         def pull(slope: FloatArray) -> FloatArray:
-            bend = np.where(here, grown.bend - self.curve * by_number / steep**2, 0.0)
+            bend = self._if_positive(grown.bend - self.curve * by_number / steep**2, 0.0)
             return np.asarray((stretch * scaled.pull(slope) + bend) @ self.root)
 
         def log_density() -> FloatArray:
-            log_slope = np.where(here, grown.log_slope - np.log(steep), 0.0)
+            log_slope = self._if_positive(grown.log_slope - np.log(steep), 0.0)
             return np.asarray(scaled.log_density() + log_slope.sum(axis=1))
 
         return Scaled(scaled.values, log_density, pull)
 
     def fitted(self, points: FloatArray) -> tuple[Learned, FloatArray]:
         """Coordinates fitted to two points or more, and the same points in these."""
-        along, here = self._numbers(points), self.coordinates.positive
+        along = self._numbers(points)
         value, _ = self._values(positive(along))
         curve = CURVE / np.sqrt(value.mean(axis=0) ** 2 + MIN_VARIANCE)
         total = value + 0.5 * curve * value**2
-        unit = np.where(here, HALF_NORMAL * np.sqrt(total.var(axis=0) + MIN_VARIANCE), 1.0)
-        along = np.where(here, numbers(total / unit), along)
+        unit = self._if_positive(HALF_NORMAL * np.sqrt(total.var(axis=0) + MIN_VARIANCE), 1.0)
+        along = self._if_positive(numbers(total / unit), along)
         origin, root = along.mean(axis=0), _root(np.cov(along.T).reshape(2 * along.shape[1:]))
         return Learned(self.coordinates, unit, curve, origin, root), np.linalg.solve(root, (along - origin).T).T
 
@@ -89,6 +90,16 @@ class Learned:
         narrow = np.clip(np.maximum(square, 0.0) ** 0.25 / WIDTH, 1.0, MAX_NARROW)
         root = self.root @ (vectors / narrow) @ vectors.T
         return replace(self, root=root), points @ (vectors * narrow) @ vectors.T
+
+    @cached_property
+    def _positive(self) -> BoolArray | None:
+        """Where coordinates are positive numbers, or nothing if all are."""
+        where = np.array(self.coordinates.positive, dtype=np.bool_)
+        return None if where.all() else where
+
+    def _if_positive(self, values: FloatArray, otherwise: FloatArray | float) -> FloatArray:
+        """Values of coordinates that are positive numbers, others of the rest."""
+        return values if self._positive is None else np.where(self._positive, values, otherwise)
 
     def _numbers(self, points: FloatArray) -> FloatArray:
         return self.origin + points @ self.root.T

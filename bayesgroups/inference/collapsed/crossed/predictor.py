@@ -16,9 +16,6 @@ import numpy as np
 
 from bayesgroups.data.arrays import FloatArray, IntArray
 
-LOOPED = 60
-"""Rows of a matrix from which draws with the same standard deviations share one factorisation, in a loop."""
-
 
 @dataclass(frozen=True)
 class Predictor:
@@ -91,18 +88,6 @@ def chunks(number: int, each: int, budget: int = 4_000_000) -> list[slice]:
     """Blocks of rows, ``each`` numbers long, that fit a budget of numbers."""
     size = max(budget // max(each, 1), 1)
     return [slice(start, min(start + size, number)) for start in range(0, number, size)]
-
-
-def alike(tau: FloatArray) -> tuple[FloatArray, list[IntArray]]:
-    """Different rows, and where each of them is: draws of effects given one tau share its factorisation.
-
-    >>> different, rows = alike(np.array([[0.2, 0.1], [0.1, 0.3], [0.2, 0.1]]))
-    >>> different.tolist(), [each.tolist() for each in rows]
-    ([[0.1, 0.3], [0.2, 0.1]], [[1], [0, 2]])
-    """
-    different, which = np.unique(tau, axis=0, return_inverse=True)
-    order = np.argsort(which.ravel(), kind="stable")
-    return different, np.split(order, np.cumsum(np.bincount(which.ravel()))[:-1])
 
 
 def cholesky(matrices: FloatArray) -> FloatArray:

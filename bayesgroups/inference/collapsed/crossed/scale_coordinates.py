@@ -19,7 +19,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.inference.collapsed.crossed.following_space import FollowingPrior
+from bayesgroups.inference.collapsed.crossed.following import FollowingPrior, Priors
 from bayesgroups.inference.collapsed.crossed.prior import DEGREES, Prior
 from bayesgroups.inference.collapsed.logit_normal import expit
 
@@ -167,7 +167,7 @@ class Joined:
         return Scaled(values, lambda: np.sum([scaled.log_density() for scaled in each], axis=0), pull)
 
 
-def coordinates_of(prior: Prior | FollowingPrior, shares: int) -> Joined:
+def coordinates_of(prior: Priors, shares: int) -> Joined:
     """Coordinates of the columns of a prior, then of the shares that follow an order, of each of its predictors."""
     if isinstance(prior, FollowingPrior):
         spreads = StandardDeviations(prior.first), StandardDeviations(prior.second)

@@ -11,8 +11,8 @@ import numpy as np
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference import importance
 from bayesgroups.inference.collapsed.crossed import spaces, surrogate
-from bayesgroups.inference.collapsed.crossed.predictor import Drawn, Space, chunks
-from bayesgroups.inference.collapsed.crossed.spaces import Design, Spreads
+from bayesgroups.inference.collapsed.crossed.predictor import Drawn, Predictor, Space, chunks
+from bayesgroups.inference.collapsed.crossed.prior import Prior
 
 MIN_ESS = 400.0
 """Effective number of weighted draws below which weights are not good."""
@@ -44,7 +44,7 @@ def weighed(
     wider: SiteMixture,
     k: FloatArray,
     n: FloatArray,
-    prior: Spreads,
+    prior: Prior,
     mode: FloatArray,
     rng: np.random.Generator,
     draws: int,
@@ -87,12 +87,12 @@ class SiteMixture:
     @classmethod
     def around(
         cls,
-        predictor: Design,
+        predictor: Predictor,
         k: FloatArray,
         n: FloatArray,
         y: FloatArray,
         v: FloatArray,
-        prior: Spreads,
+        prior: Prior,
         mode: FloatArray,
         extra: FloatArray,
         *,
@@ -140,7 +140,7 @@ class SiteMixture:
         exact = surrogate.log_likelihood(k, n, drawn.shared, residual_sd, self.extra)
         return drawn, exact - self._mixed(marginal) - np.logaddexp.reduce(proposal, axis=1)
 
-    def slope(self, prior: Spreads) -> importance.Slope | None:
+    def slope(self, prior: Prior) -> importance.Slope | None:
         """Derivatives of `log_marginal` by what the prior makes standard deviations of, where there is a formula."""
         each = [spaces.slope(here, prior) for here in self.made_in]
         if any(gradient is None for gradient in each):

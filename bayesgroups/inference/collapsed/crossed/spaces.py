@@ -7,31 +7,24 @@ import numpy as np
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference import importance
 from bayesgroups.inference.collapsed.crossed.effect_space import EffectSpace
-from bayesgroups.inference.collapsed.crossed.following_space import FollowingPredictor, FollowingPrior, FollowingSpace
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor, Space
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.collapsed.crossed.subgroup_space import SubgroupSpace
-
-Design = Predictor | FollowingPredictor
-Spreads = Prior | FollowingPrior
 
 MIN_SUBGROUPS_FOR_EFFECTS, MAX_EFFECTS = 200, 60
 """Subgroups from which, and effects up to which, weights in the space of the effects are faster than chains."""
 
 
-def few_effects(predictor: Design, seen: int) -> bool:
+def few_effects(predictor: Predictor, seen: int) -> bool:
     """True of many subgroups that share few effects."""
-    if isinstance(predictor, FollowingPredictor) or seen <= MIN_SUBGROUPS_FOR_EFFECTS:
+    if seen <= MIN_SUBGROUPS_FOR_EFFECTS:
         return False
     return predictor.effects - int(predictor.sizes.max(initial=0)) <= MAX_EFFECTS
 
 
-def space(predictor: Design, y: FloatArray, v: FloatArray, prior: Spreads) -> Space:
+def space(predictor: Predictor, y: FloatArray, v: FloatArray, prior: Prior) -> Space:
     """The space of the effects where subgroups are many and effects few; that of the subgroups loses fewer digits."""
-    if isinstance(predictor, FollowingPredictor):
-        return FollowingSpace(predictor, y, v)
     if few_effects(predictor, int(np.isfinite(v).sum())):
-        assert isinstance(prior, Prior)
         return EffectSpace(predictor, y, v, prior.largest, prior.residual_sd)
     return SubgroupSpace(predictor, y, v)
 
@@ -43,14 +36,14 @@ def correlated(predictor: Predictor, y: FloatArray, v: FloatArray, covariance: F
     return SubgroupSpace(predictor, y, v, between - np.diag(np.diagonal(between)))
 
 
-def likelihood(here: Space, prior: Spreads) -> importance.LogLikelihood:
+def likelihood(here: Space, prior: Prior) -> importance.LogLikelihood:
     """Log marginal likelihood by what the prior makes standard deviations of."""
     return lambda u: here.log_marginal(prior.scales(u))
 
 
-def slope(here: Space, prior: Spreads) -> importance.Slope | None:
+def slope(here: Space, prior: Prior) -> importance.Slope | None:
     """Its derivatives; none in the space of the effects, where differences are as fast."""
-    if not isinstance(here, SubgroupSpace | FollowingSpace):
+    if not isinstance(here, SubgroupSpace):
         return None
     return lambda u: here.slope(prior.scales(u[None])[0]) @ prior.jacobian(u)
 

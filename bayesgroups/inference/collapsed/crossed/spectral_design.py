@@ -15,9 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.inference.collapsed.crossed.following_space import FollowingPredictor, FollowingPrior
-from bayesgroups.inference.collapsed.crossed.predictor import Predictor, indicator
-from bayesgroups.inference.collapsed.crossed.prior import Prior
+from bayesgroups.inference.collapsed.crossed.following import FollowingPredictor, Predictors, Priors
+from bayesgroups.inference.collapsed.crossed.predictor import indicator
 from bayesgroups.inference.collapsed.crossed.scale_coordinates import Joined, coordinates_of
 from bayesgroups.models.shared.ordered_levels import NOTHING, OrderedBlocks
 from bayesgroups.models.shared.spectrum import Spectrum, spectrum, unfactored
@@ -98,10 +97,10 @@ class Design:
         of_kind = self._kernels(learned, part, self.kernels) @ self.spectrum.power.T
         return np.maximum(of_kind, MIN_VARIANCE, out=of_kind)
 
-    def variance_slope(self, learned: FloatArray, part: int, by_variance: FloatArray) -> FloatArray:
-        """Derivatives by the learned values, from those by `variance`."""
+    def pull_variance(self, slope: FloatArray, learned: FloatArray, part: int, by_variance: FloatArray) -> None:
+        """Derivatives by the learned values, from those by `variance`, added to ``slope``."""
         by_kernel = (by_variance @ self.spectrum.member) @ self.spectrum.power
-        return self._kernels_slope(learned, part, self.kernels, by_kernel)
+        self._pull_kernels(slope, learned, part, self.kernels, by_kernel)
 
     def own_variance(self, learned: FloatArray, part: int) -> FloatArray:
         """Variances of residual effects, (draw, subgroup): one row where known, one column where all are alike."""
@@ -110,11 +109,10 @@ class Design:
             return np.maximum(least, MIN_VARIANCE)
         return np.maximum(self._kernels(learned, part, (self.residual_kernel,)) + least, MIN_VARIANCE)
 
-    def own_slope(self, learned: FloatArray, part: int, by_variance: FloatArray) -> FloatArray:
-        """Derivatives by the learned values, from those by `own_variance`."""
-        if self.residual_kernel is None:
-            return np.zeros_like(learned)
-        return self._kernels_slope(learned, part, (self.residual_kernel,), by_variance.sum(axis=1, keepdims=True))
+    def pull_own_variance(self, slope: FloatArray, learned: FloatArray, part: int, by_variance: FloatArray) -> None:
+        """Derivatives by the learned values, from the sum of those by `own_variance`, (draw, 1), added to ``slope``."""
+        if self.residual_kernel is not None:
+            self._pull_kernels(slope, learned, part, (self.residual_kernel,), by_variance)
 
     def following(self, learned: FloatArray, constant: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Slope of the second part on the first along the directions, and what that adds to its variance along the first direction.
@@ -145,11 +143,13 @@ class Design:
             each = np.maximum(self._kernels(learned, block.part, (block.loading,))[:, 0], MIN_VARIANCE)
         return np.repeat(each[:, None], block.root.shape[1], axis=1)
 
-    def block_slope(self, learned: FloatArray, block: Block, by_variance: FloatArray) -> FloatArray:
-        """Derivatives by the learned values, from those by `block_variance`."""
-        if not isinstance(block.loading, Kernel):
-            return np.zeros_like(learned)
-        return self._kernels_slope(learned, block.part, (block.loading,), by_variance.sum(axis=1, keepdims=True))
+    def pull_block_variance(
+        self, slope: FloatArray, learned: FloatArray, block: Block, by_variance: FloatArray
+    ) -> None:
+        """Derivatives by the learned values, from those by `block_variance`, added to ``slope``."""
+        if isinstance(block.loading, Kernel):
+            by_kernel = by_variance.sum(axis=1, keepdims=True)
+            self._pull_kernels(slope, learned, block.part, (block.loading,), by_kernel)
 
     def handed_on(self, block: Block) -> bool:
         """True if the second part follows the effects of a block."""
@@ -163,6 +163,8 @@ class Design:
     def _columns(self, part: int, kernels: tuple[Kernel, ...]) -> slice | list[int]:
         """Where the standard deviations of kernels are among the learned values: a slice, which is fast, where they are in turn."""
         columns = [part * self.components + kernel.component for kernel in kernels]
+        if len(columns) == 1:
+            return slice(columns[0], columns[0] + 1)
         in_turn = all(after == before + 1 for before, after in itertools.pairwise(columns))
         return slice(columns[0], columns[-1] + 1) if columns and in_turn else columns
 
@@ -175,15 +177,14 @@ class Design:
                 variance[:, column] *= share if kernel.follows else 1 - share
         return variance
 
-    def _kernels_slope(
-        self, learned: FloatArray, part: int, kernels: tuple[Kernel, ...], by_kernel: FloatArray
-    ) -> FloatArray:
-        """Derivatives by the learned values, from those by the variances of kernels, (draw, kernel)."""
-        slope = np.zeros_like(learned)
+    def _pull_kernels(
+        self, slope: FloatArray, learned: FloatArray, part: int, kernels: tuple[Kernel, ...], by_kernel: FloatArray
+    ) -> None:
+        """Derivatives by the learned values, from those by the variances of kernels, (draw, kernel), added to ``slope``."""
         if not self.shares:  # every component is one kernel
             columns = self._columns(part, kernels)
-            slope[:, columns] = 2 * learned[:, columns] * by_kernel
-            return slope
+            slope[:, columns] += 2 * learned[:, columns] * by_kernel
+            return
         start, shares = part * self.components, self.shares_of(part).start
         for kernel, by_variance in zip(kernels, by_kernel.T, strict=True):
             spread = learned[:, start + kernel.component]
@@ -193,12 +194,11 @@ class Design:
                 by_spread *= share if kernel.follows else 1 - share
                 slope[:, shares + kernel.share] += spread**2 * by_variance * (1 if kernel.follows else -1)
             slope[:, start + kernel.component] += by_spread
-        return slope
 
 
 def design_of(
-    predictor: Predictor | FollowingPredictor,
-    prior: Prior | FollowingPrior,
+    predictor: Predictors,
+    prior: Priors,
     residual: FloatArray,
     ordered: OrderedBlocks = NOTHING,
 ) -> Design:

@@ -26,7 +26,13 @@ from bayesgroups.inference.collapsed.crossed.data_likelihoods import Likelihood
 from bayesgroups.inference.collapsed.crossed.learned_coordinates import Learned
 from bayesgroups.inference.collapsed.crossed.scale_coordinates import Scaled
 from bayesgroups.inference.collapsed.crossed.spectral_design import Design
-from bayesgroups.inference.collapsed.crossed.transport import Transported, by_precision, passed_on, pulled, transported
+from bayesgroups.inference.collapsed.crossed.transport import (
+    Transported,
+    by_log_precision,
+    passed_on,
+    pulled,
+    transported,
+)
 from bayesgroups.inference.collapsed.crossed.turns import Turn
 
 MIN_PRECISION = 1e-8
@@ -43,16 +49,16 @@ class Data(NamedTuple):
 class Shared(NamedTuple):
     """The same of values along the directions, where residual effects of variance l make up for a part of it.
 
-    The precision is ``precision`` / (1 + l ``bend``), with ``bend`` 0 where l is known.
+    The precision is ``precision`` / (1 + l ``bend``), without ``bend`` where l is known.
     """
 
     precision: FloatArray
     observation: FloatArray
-    bend: FloatArray
+    bend: FloatArray | None = None
 
     def beside(self, residuals: FloatArray) -> FloatArray:
         """Precisions (draw, direction), or (direction,) for all draws, at variances of residual effects (draw, subgroup)."""
-        if not self.bend.any():
+        if self.bend is None:
             return self.precision
         return np.asarray(self.precision / (1 + averaged(residuals) * self.bend))
 
@@ -118,7 +124,7 @@ class Target:
         return cls(
             design,
             likelihood,
-            tuple(Shared(each, pull / each, np.zeros_like(each)) for each, pull in zip(precision, pulls, strict=True)),
+            tuple(Shared(each, pull / each) for each, pull in zip(precision, pulls, strict=True)),
             tuple(Data(*each) for each in zip(weight, eta, strict=True)),
             tuple(Data(each, np.zeros(len(each))) for each in blocks),
             learned,
@@ -209,23 +215,24 @@ class Target:
             pull = pulled(made, by_values)
             by_shared.append([pull.xi])
             by_variances.append(pull.variance)
-            by_learned += design.own_slope(learned, part, of_own.variance[part])
-            bend = self.directions[part].bend
-            if bend.any():
-                share = made.precision / self.directions[part].precision * bend
-                by_own = -(by_precision(made, by_values) * made.precision * share).sum(axis=1, keepdims=True)
-                by_learned += design.own_slope(learned, part, by_own)
+            by_own = of_own.variance[part].sum(axis=1, keepdims=True)
+            data = self.directions[part]
+            if data.bend is not None:
+                share = made.precision * (data.bend / data.precision)
+                share *= by_log_precision(made, by_values)
+                by_own -= share.sum(axis=1, keepdims=True)
+            design.pull_own_variance(by_learned, learned, part, by_own)
         if design.parts > 1:
             by_slope, by_added = values.along[0] * passed, by_variances[1][:, :1]
             by_follow, by_constant = design.following_slope(learned, values.constant, by_slope, by_added)
             by_learned[:, design.coefficient] += by_follow
             by_variances[0][:, :1] += by_constant
         for part, by_variance in enumerate(by_variances):
-            by_learned += design.variance_slope(learned, part, by_variance)
+            design.pull_variance(by_learned, learned, part, by_variance)
         for block, effect, by_effect in zip(design.blocks, values.effects, by_effects, strict=True):
             pull = pulled(effect, by_effect)
             by_shared[block.part].append(pull.xi)
-            by_learned += design.block_slope(learned, block, pull.variance)
+            design.pull_block_variance(by_learned, learned, block, pull.variance)
         pieces = [each[0] if len(each) == 1 else np.concatenate(each, axis=1) for each in by_shared]
         if self.turns:
             pieces = [turn.of(each) for turn, each in zip(self.turns, pieces, strict=True)]

@@ -7,14 +7,21 @@ covariates: few numbers for every draw are laid out as a matrix. Draws are made 
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesgroups.data.arrays import FloatArray, IntArray
-from bayesgroups.inference.collapsed.crossed import observed
-from bayesgroups.inference.collapsed.crossed.predictor import Drawn, Predictor, indicator, inverted
+from bayesgroups.inference.collapsed.crossed.predictor import Drawn, Predictor, cholesky, chunks, indicator, inverted
+
+Covariance = Callable[[FloatArray], FloatArray]
+"""From draws of the standard deviations to the covariances of the observations, (draw, observed, observed)."""
+
+CHUNK = 1_000_000
+"""Numbers handled at once."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +53,7 @@ class SubgroupSpace:
 
     def log_marginal(self, tau: FloatArray) -> FloatArray:
         """Log density of the data."""
-        return observed.log_marginal(tau, self._covariance, self.y[self.seen], self.v[self.seen])
+        return log_density(tau, self._covariance, self.y[self.seen], self.v[self.seen])
 
     def slope(self, tau: FloatArray) -> FloatArray:
         """Derivatives of the log density of the data by ``tau``, at one ``tau``, (component,)."""
@@ -66,7 +73,7 @@ class SubgroupSpace:
         for k, cells in enumerate(predictor.cells[:-1]):
             shared += tau[:, k, None] * rng.standard_normal((total, int(cells.max()) + 1))[:, cells]
         noise = self._noise(tau, rng.standard_normal((total, number)), rng)
-        weight = observed.solved(tau, self._covariance, self.y[seen] - shared[:, seen] - noise)
+        weight = solved(tau, self._covariance, self.y[seen] - shared[:, seen] - noise)
         overall += predictor.overall_scale**2 * weight.sum(axis=1)
         beta += predictor.coefficient_scale**2 * (weight @ predictor.covariates[seen])
         shared += weight @ self.fixed.T
@@ -116,3 +123,38 @@ def patterns(cells: IntArray, seen: NDArray[np.bool_]) -> tuple[IntArray, FloatA
     row, other = np.unravel_index(first, code.shape) if code.size else (first, first)
     agreement = cells[:, row] == cells[:, seen][:, other]
     return pattern.reshape(code.shape), agreement.astype(np.float64)
+
+
+def log_density(tau: FloatArray, covariance: Covariance, y: FloatArray, v: FloatArray) -> FloatArray:
+    """Log density (draw,) of observations around 0, with the variances ``v`` of their errors.
+
+    ``covariance`` takes ``tau`` (draw, component) and gives covariances of the observations, their errors with them.
+    Minus infinity where rounding has left one indefinite.
+
+    >>> log_density(np.zeros((1, 1)), lambda tau: np.eye(2)[None], np.zeros(2), np.ones(2)).round(3).tolist()
+    [-1.838]
+    """
+    number, densities = len(y), np.empty(len(tau))
+    for block in chunks(len(tau), (number + 1) ** 2, CHUNK):
+        # Bordered with the data, one Cholesky gives the determinant and the quadratic form at once; it reads the
+        # lower triangle. The corner need only be larger than the quadratic form, for it is not used.
+        bordered = np.zeros((block.stop - block.start, number + 1, number + 1))
+        bordered[:, :number, :number] = covariance(tau[block])
+        bordered[:, number, :number] = y
+        bordered[:, number, number] = 2 * (1 + (y**2 / v).sum())
+        factor = cholesky(bordered)
+        log_root = np.log(np.diagonal(factor, axis1=1, axis2=2)[:, :number]).sum(axis=1)
+        densities[block] = -log_root - 0.5 * (factor[:, number, :number] ** 2).sum(axis=1)
+    return np.where(np.isnan(densities), -np.inf, densities) - 0.5 * number * math.log(2 * math.pi)
+
+
+def solved(tau: FloatArray, covariance: Covariance, gap: FloatArray) -> FloatArray:
+    """Inverse covariances times the vectors ``gap`` (draw, observed).
+
+    >>> solved(np.zeros((1, 1)), lambda tau: 2 * np.eye(2)[None], np.array([[1.0, 3.0]])).tolist()
+    [[0.5, 1.5]]
+    """
+    solutions = np.empty_like(gap)
+    for block in chunks(len(tau), max(gap.shape[1], 1) ** 2, CHUNK):
+        solutions[block] = np.linalg.solve(covariance(tau[block]), gap[block, :, None])[..., 0]
+    return solutions

@@ -35,7 +35,9 @@ LAST_WARM_UP, LAST_WARM_UP_OF_SMALL = 15, 60
 REDRAWN = 30
 """Transitions of chains that did not mix or diverged before their coordinates are fitted to where they are then."""
 SMALL_DIMENSION = 100
-"""Number of coordinates up to which all drift and warm up longer: their tails are longer, and more steps cost little."""
+"""Number of coordinates up to which all drift, and chains take more transitions: their tails are longer, and steps cost little."""
+THINNING_OF_SMALL = 2
+"""Transitions for every draw where coordinates are few, at first: there are half as many effective draws again."""
 QUARTERS = (1, 1, 3)
 """Quarter turns of a trajectory, at random: one for what is nearly normal, three for what follows a bent valley."""
 LATER_QUARTERS = (1, 3)
@@ -85,6 +87,11 @@ class Run:
     step: float
     rng: np.random.Generator
     quarters: Sequence[int] = QUARTERS
+
+    @property
+    def thinning(self) -> int:
+        """Transitions for every draw that is kept, at first."""
+        return THINNING_OF_SMALL if self.target.dimension <= SMALL_DIMENSION else 1
 
     def sample(self, draws: int, thin: int) -> tuple[Draws, Run]:
         """So many further draws at least, ``thin`` transitions for every one that is kept, and the run where they end."""

@@ -74,12 +74,17 @@ def pulled(made: Transported, by_values: FloatArray) -> Pulled:
     return Pulled(xi, by_variance)
 
 
-def by_precision(made: Transported, by_values: FloatArray) -> FloatArray:
-    """Derivatives by precisions w, where these differ between draws, with y as it is, as `pulled` has those by variances."""
-    observation = made.weighted / made.precision
-    left = made.variance * made.kept
-    stretch = left * (made.kept * observation - 0.5 * (made.values - left * made.weighted))
-    return np.asarray((by_values - made.values / made.variance) * stretch - 0.5 * left)
+def by_log_precision(made: Transported, by_values: FloatArray) -> FloatArray:
+    """Derivatives by logarithms of precisions w that differ between draws, y as it is; `pulled` has those by variances."""
+    by_log = made.root * made.root
+    by_log *= made.weighted
+    by_log *= 1 + made.kept
+    taken = 1 - made.kept
+    by_log -= taken * made.values
+    by_log *= by_values - made.values / made.variance
+    by_log -= taken
+    by_log *= 0.5
+    return by_log
 
 
 def passed_on(made: Transported, by_values: FloatArray) -> FloatArray:

@@ -12,8 +12,8 @@ import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
 
-STRETCHED = (0.6, 1.5)
-"""Precisions between which a direction is left as it is."""
+STRETCHED = (0.5, 2.0)
+"""Precisions between which a direction is left as it is: steps would be little longer, and products with its vector take time."""
 
 
 @dataclass(frozen=True)
