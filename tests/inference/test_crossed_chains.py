@@ -243,8 +243,15 @@ def test_units_of_estimates_do_not_matter(unit: float) -> None:
         np.testing.assert_allclose(first, second, atol=0.06)
 
 
-def test_chains_that_do_not_mix_go_on_and_then_fail(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Chains that stay where they are have no R-hat: all that can be tried is, and the gate does not pass."""
+@pytest.mark.parametrize(("first", "transitions"), [(2, [2, 2, 2, 2, 4]), (1, [1, 1, 2, 1, 1, 2, 4])])
+def test_chains_that_do_not_mix_go_on_and_then_fail(
+    monkeypatch: pytest.MonkeyPatch, first: int, transitions: list[int]
+) -> None:
+    """Chains that stay where they are have no R-hat: all that can be tried is, and the gate does not pass.
+
+    There are two transitions for every draw at first where coordinates are few, else one; as many follow as there were, up to
+    four for every draw, and up to eight once coordinates are fitted anew.
+    """
     tried: list[int] = []
     sample = trajectories.Run.sample
 
@@ -254,11 +261,13 @@ def test_chains_that_do_not_mix_go_on_and_then_fail(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(trajectories.Run, "sample", counted)
     monkeypatch.setattr("bayesgroups.inference.rotations.choose", lambda _, proposed, state: state)
+    assert trajectories.THINNING_OF_SMALL == 2
+    monkeypatch.setattr(trajectories, "THINNING_OF_SMALL", first)
     predictor = Predictor(np.arange(5)[None], np.empty((5, 0)), 1.5, 1.0)
     stuck = by_chains.gaussian(
         predictor, np.arange(5.0), np.ones(5), Prior("half_t", (0.2,)), np.random.default_rng(1), draws=400
     )
-    assert tried == [1, 1, 2, 1, 1, 2, 4]
+    assert tried == transitions
     assert not all(check.passed for check in stuck.checks("rate"))
 
 
