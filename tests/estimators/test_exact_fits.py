@@ -20,7 +20,6 @@ from bayesgroups.data import processes
 from bayesgroups.data.processes import _Shared, on_processors
 from bayesgroups.estimators import Estimator
 from bayesgroups.estimators.exact_fits import _posterior, exact_fits
-from bayesgroups.inference.collapsed.crossed.engine import MAX_SUBGROUPS_IN_OWN_SPACE
 from bayesgroups.report.posterior import Posterior
 from tests.data.test_processes import wait_for
 
@@ -65,11 +64,21 @@ def test_processors_do_not_change_a_byte(
     assert told[0] == told[1]
 
 
+@pytest.mark.parametrize(
+    "estimator", [bg.CrossedEffects(), bg.CrossedEffects(order=1), bg.StructuredRegression()], ids=lambda each: each.word
+)
+def test_the_reference_of_metrics_is_that_of_each_alone(estimator: Estimator, five_metrics: xr.Dataset) -> None:
+    assert estimator.in_processes
+    with exact_fits(five_metrics, [], estimator, 3) as (reference, _):
+        xr.testing.assert_identical(reference, estimator.reference(five_metrics, seed=3))
+
+
 class Recorded:
     """The engine of an estimator that notes which thread ran it, under which treatment of floating-point errors."""
 
     def __init__(self, *, in_threads: bool, failing: str = "") -> None:
         self.subgroups_in_threads, self.in_processes, self.failing = 100 * in_threads, False, failing
+        self.joint = False
         self.runs: list[tuple[str, int, str]] = []
 
     def reference(self, tally: xr.Dataset, *, seed: int) -> xr.Dataset:
@@ -88,7 +97,7 @@ class Recorded:
 def run(engine: Recorded, tally: xr.Dataset) -> list[Posterior | None]:
     parts = [tally.isel(metric=[i]) for i in range(tally.sizes["metric"])]
     with exact_fits(tally, parts, engine, 1) as (reference, fits):  # type: ignore[arg-type]
-        assert reference is tally
+        xr.testing.assert_identical(reference, tally)
         return list(fits)
 
 
@@ -130,8 +139,9 @@ def test_draws_that_are_too_large_to_be_sent_stay_in_this_process(
     assert run(engine, five_metrics) == [None] * 5
 
 
-def test_crossed_effects_with_chains_run_on_no_threads() -> None:
-    assert bg.CrossedEffects.subgroups_in_threads == MAX_SUBGROUPS_IN_OWN_SPACE
+def test_chains_run_on_no_threads() -> None:
+    """Their short steps wait for the interpreter's lock."""
+    assert bg.CrossedEffects.subgroups_in_threads == bg.ConfusionModel.subgroups_in_threads == 0
 
 
 @pytest.fixture

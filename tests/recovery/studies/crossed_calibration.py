@@ -3,10 +3,10 @@
     python -m tests.recovery.studies.crossed_calibration --output tests/recovery/records/sbc_crossed_effects.csv
 
 Everything is drawn from the prior, data from the likelihood. The two files it writes, and the tests, are those of
-`tests.recovery.studies.calibration_study`. The engine weighs draws, and makes them by chains where weights are not good; with
-``chains`` they are so made everywhere. Beside the ranks it writes whether a fit was made by chains and whether it passed the gate,
-for a fit that fails would be repeated by NUTS, and the number of subgroups whose rows have both outcomes (with a normal likelihood,
-that have rows): the prior of the overall rate is so wide that a sixth of the tables have two at most.
+`tests.recovery.studies.calibration_study`. The engine draws by chains given rates, and by weights given means of so few
+subgroups; with ``chains`` those too are drawn by chains. Beside the ranks it writes whether a fit was made by chains and whether it
+passed the gate, for a fit that fails would be repeated by NUTS, and the number of subgroups whose rows have both outcomes (with a
+normal likelihood, that have rows): the prior of the overall rate is so wide that a sixth of the tables have two at most.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ROW_VARIANCE = 0.16
 """Variance of a row of a mean, in squared units of the metric."""
 OVERALL_SCALE = {"binomial": OVERALL_LOGIT, "normal": 0.5}
 TAU_SCALE = {"binomial": LOGIT_SCALE, "normal": ROW_SHARE * math.sqrt(ROW_VARIANCE)}
-LIKELIHOODS = ("binomial", "normal", "binomial, chains", "normal, chains")
+LIKELIHOODS = ("binomial", "normal", "normal, chains")
 MEASURES = ("chains", "passed", "informative")
 """What is written of a fit: made by chains (1 or 0), passed the gate, informative subgroups."""
 REPLICATIONS = 500
@@ -78,9 +78,7 @@ def replication(likelihood: str, rng: np.random.Generator) -> tuple[Draws, Draws
     prior = Prior("half_t", (scale,) * len(design))
     if likelihood == "binomial":
         k = rng.binomial(n.astype(np.int64), 1 / (1 + np.exp(-eta))).astype(np.float64)
-        posterior = (by_chains.binomial if chains else engine.binomial)(
-            predictor, k, n, prior, rng, draws=DRAWS, known=known
-        )
+        posterior = engine.binomial(predictor, k, n, prior, rng, draws=DRAWS, known=known)
         informative = int(((k > 0) & (k < n)).sum())
 
         def fit(at: FloatArray) -> FloatArray:

@@ -1,10 +1,10 @@
 """Exact posteriors of crossed effects, either likelihood.
 
-Of few subgroups, and of many that share few effects, the effects are integrated out; the standard deviations of the components
-are drawn by adaptive importance sampling; the effects are then drawn given them. Counts are first replaced by normal sites, and the
-draws weighed once more with the binomial likelihood itself, with the effects of single subgroups integrated out. Everywhere else,
-and where weights are not good, Hamiltonian Monte Carlo takes their place, along directions in which the effects are independent
-beforehand, see `bayesgroups.inference.collapsed.crossed.chains`.
+Draws are made by Hamiltonian Monte Carlo, along directions in which the effects are independent beforehand, see
+`bayesgroups.inference.collapsed.crossed.chains`. Where it is faster or safer, see `weights_are_fast` and `weights_are_safer`, the
+effects are integrated out; the standard deviations of the components are drawn by adaptive importance sampling; the effects are
+then drawn given them. Counts are first replaced by normal sites, and the draws weighed once more with the binomial likelihood
+itself, with the effects of single subgroups integrated out. Chains take the place of weights that are not good.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from bayesgroups.models.shared.ordered_levels import NOTHING, OrderedBlocks
 ROUNDS = 3
 """Times that sites and mode are fitted to each other."""
 MAX_SUBGROUPS_IN_OWN_SPACE = 40
-"""Subgroups up to which there are weights in their own space, with half as many effective draws again as chains have: of 12
-subgroups in less time, of 36 in up to two and a half times as much."""
+"""Subgroups up to which there are weights in their own space, with half as many effective draws again as chains have: of
+estimates in a third to all of their time, of counts of 24 to 36 subgroups in two to four times as much."""
 MAX_SUBGROUPS_WITH_WIDE_SITES = 200
 """Subgroups beyond which only the sites themselves are drawn from."""
 SMALL_CHUNK = 64_000
@@ -34,8 +34,17 @@ SMALL_CHUNK = 64_000
 
 
 def weights_are_fast(predictor: Predictor, seen: int) -> bool:
-    """True of few subgroups, and of many that share few effects."""
+    """True of few estimates, and of many that share few effects."""
     return seen <= MAX_SUBGROUPS_IN_OWN_SPACE or spaces.few_effects(predictor, seen)
+
+
+def weights_are_safer(prior: Prior, known: FloatArray | None, seen: int) -> bool:
+    """True of few counts, of whose residual effects nothing is known beforehand.
+
+    Where one subgroup has thousands of rows and others have none, those effects may vanish, which chains follow badly.
+    """
+    learned = prior.residual_sd is None and (known is None or not known.any())
+    return learned and seen <= MAX_SUBGROUPS_IN_OWN_SPACE
 
 
 def gaussian(
@@ -120,7 +129,7 @@ def binomial(
     ``known`` and ``ordered`` are as in `gaussian`.
     """
     seen = int((n > 0).sum())
-    if ordered.blocks or not weights_are_fast(predictor, seen):
+    if ordered.blocks or not (weights_are_safer(prior, known, seen) or spaces.few_effects(predictor, seen)):
         return chains.binomial(predictor, k, n, prior, rng, draws=draws, known=known, ordered=ordered)
     extra = np.zeros(len(k)) if known is None else known
     y, v = sites.start(k, n)
