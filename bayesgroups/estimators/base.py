@@ -49,7 +49,7 @@ class Estimator(ABC):
     as they are, and NumPy computes without the interpreter's lock for most of the time. With 0 there are none."""
     in_processes: ClassVar[bool] = False
     """True if exact fits and the reference beside them run on processes where not on threads: they take a large part of a second
-    and more, can be pickled, and of metrics that are not ``joint`` the reference is what it is of each metric alone."""
+    and more, and can be pickled."""
 
     def __new__(cls, *_: Any, **settings: Any) -> Self:
         """Refuse settings that the estimator lacks, with the one to give."""

@@ -26,29 +26,14 @@ def exact_fits(
 
     A fit depends on its tally and the seed alone, so that neither threads nor processes change a byte. The reference and the fits
     of several metrics run on threads up to as many subgroups as the estimator declares as ``subgroups_in_threads``; else on
-    processes, where it is ``in_processes`` and draws are few enough to be sent, the reference by metric; and else one by one,
-    when they are asked for. An error is raised where the fit is asked for, that of the reference at once.
+    processes, where it is ``in_processes`` and draws are few enough to be sent; and else one by one, when they are asked for. An
+    error is raised where the fit is asked for, that of the reference at once.
     """
-    pieces = _pieces(tally, estimator)
-    both: list[Callable[[], Any]] = [partial(_reference, estimator, piece, seed) for piece in pieces]
+    both: list[Callable[[], Any]] = [partial(_reference, estimator, tally, seed)]
     both += [partial(_posterior, estimator, part, seed) for part in parts]
     with _side_by_side(both, tally.sizes["subgroup"], estimator) as results:
-        references = [next(results) for _ in pieces]
-        yield references[0] if len(references) == 1 else _joined(references), results
-
-
-def _pieces(tally: xr.Dataset, estimator: Estimator) -> list[xr.Dataset]:
-    """Tallies whose references share nothing."""
-    if estimator.joint or tally.sizes["metric"] == 1 or not _on_processes(tally.sizes["subgroup"], estimator):
-        return [tally]
-    return [tally.isel(metric=[i]) for i in range(tally.sizes["metric"])]
-
-
-def _joined(references: Sequence[xr.Dataset]) -> xr.Dataset:
-    """The reference of all metrics."""
-    return xr.concat(
-        references, "metric", data_vars="minimal", coords="minimal", compat="equals", join="exact", combine_attrs="override"
-    )
+        reference = next(results)
+        yield reference, results
 
 
 def _side_by_side(
@@ -57,20 +42,12 @@ def _side_by_side(
     """Results of the reference and of fits, on threads, on processes or one by one."""
     if len(both) > 2 and subgroups <= estimator.subgroups_in_threads:  # several metrics
         return side_by_side(both, min(len(both), os.cpu_count() or 1))
-    if _on_processes(subgroups, estimator):
-        from bayesgroups.data.processes import on_processors
+    if estimator.in_processes:
+        from bayesgroups.data.processes import MAX_SUBGROUPS, on_processors  # imports as long as a small fit
 
-        return on_processors(both)
+        if subgroups <= MAX_SUBGROUPS:
+            return on_processors(both)
     return side_by_side(both, 1)
-
-
-def _on_processes(subgroups: int, estimator: Estimator) -> bool:
-    """True if answers are few enough to be sent from one process to another."""
-    if not estimator.in_processes:
-        return False
-    from bayesgroups.data.processes import MAX_SUBGROUPS  # imports as long as a small fit
-
-    return subgroups <= MAX_SUBGROUPS
 
 
 def _reference(estimator: Estimator, tally: xr.Dataset, seed: int) -> xr.Dataset:
