@@ -9,6 +9,8 @@ itself, with the effects of single subgroups integrated out. Chains take the pla
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
@@ -21,6 +23,7 @@ from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.collapsed.crossed.site_mixture import SiteMixture
 from bayesgroups.inference.correlated_errors import directions_of
 from bayesgroups.models.shared.ordered_levels import NOTHING, OrderedBlocks
+from bayesgroups.report.diagnostics import usable
 
 ROUNDS = 3
 """Times that sites and mode are fitted to each other."""
@@ -36,15 +39,6 @@ SMALL_CHUNK = 64_000
 def weights_are_fast(predictor: Predictor, seen: int) -> bool:
     """True of few estimates, and of many that share few effects."""
     return seen <= MAX_SUBGROUPS_IN_OWN_SPACE or spaces.few_effects(predictor, seen)
-
-
-def weights_are_safer(prior: Prior, known: FloatArray | None, seen: int) -> bool:
-    """True of few counts, of whose residual effects nothing is known beforehand.
-
-    Where one subgroup has thousands of rows and others have none, those effects may vanish, which chains follow badly.
-    """
-    learned = prior.residual_sd is None and (known is None or not known.any())
-    return learned and seen <= MAX_SUBGROUPS_IN_OWN_SPACE
 
 
 def gaussian(
@@ -129,8 +123,14 @@ def binomial(
     ``known`` and ``ordered`` are as in `gaussian`.
     """
     seen = int((n > 0).sum())
-    if ordered.blocks or not (weights_are_safer(prior, known, seen) or spaces.few_effects(predictor, seen)):
-        return chains.binomial(predictor, k, n, prior, rng, draws=draws, known=known, ordered=ordered)
+    few = seen <= MAX_SUBGROUPS_IN_OWN_SPACE
+    by_chains = partial(chains.binomial, predictor, k, n, prior, rng, draws=draws, known=known, ordered=ordered)
+    if ordered.blocks or not (few or spaces.few_effects(predictor, seen)):
+        return by_chains()
+    if few:
+        drawn_by_chains = by_chains()
+        if usable(drawn_by_chains.checks("")):
+            return drawn_by_chains
     extra = np.zeros(len(k)) if known is None else known
     y, v = sites.start(k, n)
     u = np.zeros(prior.dimension)
@@ -145,9 +145,9 @@ def binomial(
         u = importance.mode(likelihood, nearest, spaces.slope(here, prior))
         moments = _moments(predictor, prior, prior.scales(u[None])[0], extra)
         y, v = sites.refine(k, n, y, v, moments)
-    if seen <= MAX_SUBGROUPS_IN_OWN_SPACE and sites.skewness(k, n, y, v, moments) > sites.MAX_SKEWNESS:
+    if few and sites.skewness(k, n, y, v, moments) > sites.MAX_SKEWNESS:
         # A tail that no draw is made in has no weight that would tell.
-        return chains.binomial(predictor, k, n, prior, rng, draws=draws, known=known)
+        return drawn_by_chains
     weighed = site_mixture.weighed(
         SiteMixture.around(predictor, k, n, y, v, prior, u, extra, few=seen <= MAX_SUBGROUPS_WITH_WIDE_SITES),
         k,
@@ -158,7 +158,7 @@ def binomial(
         draws,
     )
     if _too_uneven(weighed.k_hat, weighed.ess):
-        return chains.binomial(predictor, k, n, prior, rng, draws=draws, known=known)
+        return drawn_by_chains if few else by_chains()
     kept = importance.resample(weighed.log_weight, draws, rng)
     tau, drawn = weighed.tau[kept], weighed.drawn
     residual_sd = tau[:, -1:] if prior.residual_sd is None else np.full((1, 1), prior.residual_sd)
