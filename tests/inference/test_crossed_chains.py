@@ -12,7 +12,7 @@ import pytest
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed import binomial as binomial_pooling
 from bayesgroups.inference.collapsed.crossed import chains as by_chains
-from bayesgroups.inference.collapsed.crossed import engine, sites, spaces, spectral_design, trajectories
+from bayesgroups.inference.collapsed.crossed import engine, sites, spectral_design, trajectories
 from bayesgroups.inference.collapsed.crossed.data_likelihoods import Counts
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
@@ -86,14 +86,12 @@ def test_draws_at_known_scales_are_the_dense_normal_posterior(name: str) -> None
 
 
 @pytest.mark.parametrize("likelihood", ["binomial", "gaussian", "correlated"])
-def test_draws_are_those_of_the_weighted_engine(likelihood: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Estimates are weighed in the space of the subgroups, and counts in that of the effects, of 12 subgroups only here."""
+def test_draws_are_those_of_the_weighted_engine(likelihood: str) -> None:
     rng = np.random.default_rng(5)
     n = np.array([0, 1, 2, 4, 9, 30, 120, 700, 20, 3, 60, 15], dtype=np.float64)
     eta = -1 + 0.5 * rng.standard_normal(4)[GRID[0]] + 0.3 * rng.standard_normal(12)
     fits: tuple[Any, Any]
     if likelihood == "binomial":
-        monkeypatch.setattr(spaces, "MIN_SUBGROUPS_FOR_EFFECTS", 5)
         data = rng.binomial(n.astype(int), 1 / (1 + np.exp(-eta))).astype(np.float64), n
         fits = engine.binomial, by_chains.binomial
     else:

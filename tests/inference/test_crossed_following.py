@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.inference.collapsed.crossed import chains, engine, spaces
+from bayesgroups.inference.collapsed.crossed import chains, engine
 from bayesgroups.inference.collapsed.crossed.draws import CrossedDraws
 from bayesgroups.inference.collapsed.crossed.following import FollowingPredictor, FollowingPrior
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor, indicator
@@ -107,9 +107,8 @@ def test_levels_and_coefficients_are_what_predictors_are_made_of(counts: tuple[F
     assert np.abs(correlation[: len(UNSEEN), len(UNSEEN) :]).max() < 0.08
 
 
-def test_what_does_not_follow_is_drawn_as_if_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A coefficient that is known to be 0 gives the posterior of two crossed binomials, which are weighed here."""
-    monkeypatch.setattr(spaces, "MIN_SUBGROUPS_FOR_EFFECTS", 5)
+def test_what_does_not_follow_is_drawn_as_if_alone() -> None:
+    """A coefficient that is known to be 0 gives the posterior of two crossed binomials."""
     rng, none = np.random.default_rng(8), np.empty((SUBGROUPS, 0))
     n = rng.integers(0, 90, 2 * SUBGROUPS).astype(np.float64)
     n[UNSEEN] = 0.0
