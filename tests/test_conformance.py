@@ -207,7 +207,8 @@ def test_the_report_has_the_groups_of_the_schema(fitted: xr.DataTree) -> None:
 def test_the_root_says_what_was_done(fitted: xr.DataTree, estimator: type[Estimator]) -> None:
     assert fitted.attrs["schema"] == SCHEMA
     assert fitted.attrs["estimator"] == estimator.word
-    samplers = {"structured_regression": "gibbs", "model_based_metrics": "gibbs", "confusion": "hamiltonian"}
+    samplers = {"structured_regression": "gibbs", "model_based_metrics": "gibbs"}
+    samplers |= dict.fromkeys(("confusion", "crossed_effects"), "hamiltonian")
     assert fitted.attrs["inference"] == samplers.get(estimator.word, "collapsed")
     assert (fitted.attrs["seed"], fitted.attrs["usable"]) == (1, 1)
     assert json.loads(fitted.attrs["settings"]) == estimator().settings()

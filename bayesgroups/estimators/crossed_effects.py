@@ -93,7 +93,6 @@ class CrossedEffects(Estimator):
     """
 
     word: ClassVar[str] = "crossed_effects"
-    subgroups_in_threads: ClassVar[int] = 40  # more have chains, whose short steps wait for the interpreter's lock
     in_processes: ClassVar[bool] = True
     description: ClassVar[str] = (
         "Crossed effects: a subgroup is the sum of what every subset of its attributes contributes, so that it borrows "

@@ -20,7 +20,6 @@ from bayesgroups.data import processes
 from bayesgroups.data.processes import _Shared, on_processors
 from bayesgroups.estimators import Estimator
 from bayesgroups.estimators.exact_fits import _posterior, exact_fits
-from bayesgroups.inference.collapsed.crossed.engine import MAX_SUBGROUPS_IN_OWN_SPACE
 from bayesgroups.report.posterior import Posterior
 from tests.data.test_processes import wait_for
 
@@ -130,8 +129,9 @@ def test_draws_that_are_too_large_to_be_sent_stay_in_this_process(
     assert run(engine, five_metrics) == [None] * 5
 
 
-def test_crossed_effects_with_chains_run_on_no_threads() -> None:
-    assert bg.CrossedEffects.subgroups_in_threads == MAX_SUBGROUPS_IN_OWN_SPACE
+def test_chains_run_on_no_threads() -> None:
+    """Their short steps wait for the interpreter's lock."""
+    assert bg.CrossedEffects.subgroups_in_threads == bg.ConfusionModel.subgroups_in_threads == 0
 
 
 @pytest.fixture

@@ -93,7 +93,7 @@ def test_draws_are_those_of_the_weighted_engine(likelihood: str) -> None:
     fits: tuple[Any, Any]
     if likelihood == "binomial":
         data = rng.binomial(n.astype(int), 1 / (1 + np.exp(-eta))).astype(np.float64), n
-        fits = engine.binomial, by_chains.binomial
+        fits = engine.binomial_by_weights, by_chains.binomial
     else:
         v = np.where(n > 0, 0.2 / np.maximum(n, 1), np.inf)
         data = eta + np.sqrt(0.2 / np.maximum(n, 1)) * rng.standard_normal(12), v
@@ -104,6 +104,8 @@ def test_draws_are_those_of_the_weighted_engine(likelihood: str) -> None:
         known["covariance"] = np.outer(root, root) * (0.6 + 0.4 * np.eye(12))
     predictor, prior = Predictor(CELLS, GRID[1][:, None] - 1.0, 1.5, 0.5), Prior("half_t", (0.25,) * 3)
     weighed, chains = (fit(predictor, *data, prior, np.random.default_rng(3), draws=8000, **known) for fit in fits)
+    assert weighed is not None
+    assert chains is not None
     assert chains.mixing is not None
     assert all(check.passed for check in chains.checks("rate"))
     assert (weighed.engine, chains.engine) == ("collapsed", "hamiltonian")

@@ -48,12 +48,20 @@ def test_data_sets_have_usable_answers(record: pd.DataFrame) -> None:
 
 
 def test_a_line_can_be_made_again(record: pd.DataFrame) -> None:
-    position = 36
+    position = 37
     line = crossed_grid.of_one(crossed_grid.SEED, position)
     kept = record.iloc[position]
     assert line[:5] == kept[["shape", "rows", "overall", "spread", "likelihood"]].tolist()
     assert float(str(line[5])) == pytest.approx(kept["k_hat"], abs=0.2)
     assert np.log(float(str(line[6])) / kept["ess"]) == pytest.approx(0, abs=0.3)
+
+
+def test_a_line_of_chains_can_be_made_again(record: pd.DataFrame) -> None:
+    """Which have no weights, and a number that says whether they pass."""
+    line, kept = crossed_grid.of_one(crossed_grid.SEED, 36), record.iloc[36]
+    assert np.isnan([float(str(each)) for each in line[5:7]]).all()
+    assert [*line[:5], *line[7:]] == kept.drop(["k_hat", "ess"]).tolist()
+    assert kept[["likelihood", "usable", "inference"]].tolist() == ["binomial", 1, "hamiltonian"]
 
 
 def test_the_command_writes_the_record(

@@ -3,10 +3,12 @@
     python -m tests.recovery.studies.crossed_calibration --output tests/recovery/records/sbc_crossed_effects.csv
 
 Everything is drawn from the prior, data from the likelihood. The two files it writes, and the tests, are those of
-`tests.recovery.studies.calibration_study`. The engine weighs draws, and makes them by chains where weights are not good; with
-``chains`` they are so made everywhere. Beside the ranks it writes whether a fit was made by chains and whether it passed the gate,
-for a fit that fails would be repeated by NUTS, and the number of subgroups whose rows have both outcomes (with a normal likelihood,
-that have rows): the prior of the overall rate is so wide that a sixth of the tables have two at most.
+`tests.recovery.studies.calibration_study`. The engine draws by chains given rates, or by weights where chains fail, and by
+weights given means of so few subgroups; with ``chains`` those too are drawn by chains, and with ``weights`` rates by weights
+where these are good. Of ``learned`` residual effects nothing is known beforehand. Beside the ranks it writes whether a fit was
+made by chains and whether it passed the gate, for a fit that fails would be repeated by NUTS, and the number of subgroups whose
+rows have both outcomes (with a normal likelihood, that have rows): the prior of the overall rate is so wide that a sixth of the
+tables have two at most.
 """
 
 from __future__ import annotations
@@ -29,14 +31,14 @@ from bayesgroups.report.diagnostics import usable
 from tests.recovery.studies.calibration_study import DRAWS, CalibrationStudy, Draws
 
 LEVELS = (3, 2, 2)
-CHAINS = ", chains"
+CHAINS, WEIGHTS, LEARNED = ", chains", ", weights", ", learned"
 COUNTS = (0, 1, 2, 4, 9, 30, 120, 700, 20, 3, 60, 15)
 """Rows of the subgroups."""
 ROW_VARIANCE = 0.16
 """Variance of a row of a mean, in squared units of the metric."""
 OVERALL_SCALE = {"binomial": OVERALL_LOGIT, "normal": 0.5}
 TAU_SCALE = {"binomial": LOGIT_SCALE, "normal": ROW_SHARE * math.sqrt(ROW_VARIANCE)}
-LIKELIHOODS = ("binomial", "normal", "binomial, chains", "normal, chains")
+LIKELIHOODS = ("binomial", "normal", "binomial, weights", "normal, chains", "binomial, learned")
 MEASURES = ("chains", "passed", "informative")
 """What is written of a fit: made by chains (1 or 0), passed the gate, informative subgroups."""
 REPLICATIONS = 500
@@ -65,22 +67,24 @@ def replication(likelihood: str, rng: np.random.Generator) -> tuple[Draws, Draws
     >>> list(truth) == list(draws), truth["tau[5]"].shape, draws["mu[0]"].shape, quality["passed"]
     (True, (1,), (999,), True)
     """
-    likelihood, chains = likelihood.removesuffix(CHAINS), likelihood.endswith(CHAINS)
+    chains, weights, learned = (likelihood.endswith(way) for way in (CHAINS, WEIGHTS, LEARNED))
+    likelihood = likelihood.partition(",")[0]
     design, n = cells(), np.array(COUNTS, dtype=np.float64)
     wide, scale = OVERALL_SCALE[likelihood], TAU_SCALE[likelihood]
     overall, tau = wide * rng.standard_normal(), scale * np.abs(rng.standard_t(DEGREES, len(design)))
     eta = np.full(len(n), overall)
     for position, cell in enumerate(design):
         eta += tau[position] * rng.standard_normal(int(cell.max()) + 1)[cell]
-    known = np.full(len(n), (OWN_EFFECT * scale) ** 2)
+    known = np.full(len(n), 0.0 if learned else (OWN_EFFECT * scale) ** 2)
     eta += np.sqrt(known) * rng.standard_normal(len(n))
     predictor = Predictor(design, np.empty((len(n), 0)), wide, 1.0)
     prior = Prior("half_t", (scale,) * len(design))
     if likelihood == "binomial":
         k = rng.binomial(n.astype(np.int64), 1 / (1 + np.exp(-eta))).astype(np.float64)
-        posterior = (by_chains.binomial if chains else engine.binomial)(
-            predictor, k, n, prior, rng, draws=DRAWS, known=known
+        by_weights = (
+            engine.binomial_by_weights(predictor, k, n, prior, rng, draws=DRAWS, known=known) if weights else None
         )
+        posterior = by_weights or engine.binomial(predictor, k, n, prior, rng, draws=DRAWS, known=known)
         informative = int(((k > 0) & (k < n)).sum())
 
         def fit(at: FloatArray) -> FloatArray:

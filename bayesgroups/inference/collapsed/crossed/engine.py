@@ -1,13 +1,16 @@
 """Exact posteriors of crossed effects, either likelihood.
 
-Of few subgroups, and of many that share few effects, the effects are integrated out; the standard deviations of the components
-are drawn by adaptive importance sampling; the effects are then drawn given them. Counts are first replaced by normal sites, and the
-draws weighed once more with the binomial likelihood itself, with the effects of single subgroups integrated out. Everywhere else,
-and where weights are not good, Hamiltonian Monte Carlo takes their place, along directions in which the effects are independent
-beforehand, see `bayesgroups.inference.collapsed.crossed.chains`.
+Counts are drawn by Hamiltonian Monte Carlo, along directions in which the effects are independent beforehand, see
+`bayesgroups.inference.collapsed.crossed.chains`. Estimates of few subgroups, and tables of many subgroups that share few effects,
+have weights, which are faster there: the effects are integrated out, and the standard deviations of the components drawn by
+adaptive importance sampling; the effects are then drawn given them. Counts are first replaced by normal sites, and the draws
+weighed once more with the binomial likelihood itself, with the effects of single subgroups integrated out. Chains take the place of
+weights that are not good; and weights, which look at every mode, that of chains of few counts that fail a check.
 """
 
 from __future__ import annotations
+
+from functools import partial
 
 import numpy as np
 
@@ -21,12 +24,13 @@ from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.collapsed.crossed.site_mixture import SiteMixture
 from bayesgroups.inference.correlated_errors import directions_of
 from bayesgroups.models.shared.ordered_levels import NOTHING, OrderedBlocks
+from bayesgroups.report.diagnostics import usable
 
 ROUNDS = 3
 """Times that sites and mode are fitted to each other."""
 MAX_SUBGROUPS_IN_OWN_SPACE = 40
-"""Subgroups up to which there are weights in their own space, with half as many effective draws again as chains have: of 12
-subgroups in less time, of 36 in up to two and a half times as much."""
+"""Subgroups up to which there are weights in their own space, with half as many effective draws again as chains have: of
+estimates in a third to all of their time, of counts of 24 to 36 subgroups in two to four times as much."""
 MAX_SUBGROUPS_WITH_WIDE_SITES = 200
 """Subgroups beyond which only the sites themselves are drawn from."""
 SMALL_CHUNK = 64_000
@@ -34,7 +38,7 @@ SMALL_CHUNK = 64_000
 
 
 def weights_are_fast(predictor: Predictor, seen: int) -> bool:
-    """True of few subgroups, and of many that share few effects."""
+    """True of few estimates, and of many that share few effects."""
     return seen <= MAX_SUBGROUPS_IN_OWN_SPACE or spaces.few_effects(predictor, seen)
 
 
@@ -120,8 +124,29 @@ def binomial(
     ``known`` and ``ordered`` are as in `gaussian`.
     """
     seen = int((n > 0).sum())
-    if ordered.blocks or not weights_are_fast(predictor, seen):
-        return chains.binomial(predictor, k, n, prior, rng, draws=draws, known=known, ordered=ordered)
+    few = seen <= MAX_SUBGROUPS_IN_OWN_SPACE
+    by_chains = partial(chains.binomial, predictor, k, n, prior, rng, draws=draws, known=known, ordered=ordered)
+    if ordered.blocks or not (few or spaces.few_effects(predictor, seen)):
+        return by_chains()
+    by_weights = partial(binomial_by_weights, predictor, k, n, prior, rng, draws=draws, known=known)
+    if not few:
+        return by_weights() or by_chains()
+    drawn = by_chains()
+    return drawn if usable(drawn.checks("")) else by_weights() or drawn
+
+
+def binomial_by_weights(
+    predictor: Predictor,
+    k: FloatArray,
+    n: FloatArray,
+    prior: Prior,
+    rng: np.random.Generator,
+    *,
+    draws: int,
+    known: FloatArray | None = None,
+) -> CrossedDraws | None:
+    """Draws given counts by importance sampling, or None where no average of the weights can be trusted."""
+    seen = int((n > 0).sum())
     extra = np.zeros(len(k)) if known is None else known
     y, v = sites.start(k, n)
     u = np.zeros(prior.dimension)
@@ -138,7 +163,7 @@ def binomial(
         y, v = sites.refine(k, n, y, v, moments)
     if seen <= MAX_SUBGROUPS_IN_OWN_SPACE and sites.skewness(k, n, y, v, moments) > sites.MAX_SKEWNESS:
         # A tail that no draw is made in has no weight that would tell.
-        return chains.binomial(predictor, k, n, prior, rng, draws=draws, known=known)
+        return None
     weighed = site_mixture.weighed(
         SiteMixture.around(predictor, k, n, y, v, prior, u, extra, few=seen <= MAX_SUBGROUPS_WITH_WIDE_SITES),
         k,
@@ -149,7 +174,7 @@ def binomial(
         draws,
     )
     if _too_uneven(weighed.k_hat, weighed.ess):
-        return chains.binomial(predictor, k, n, prior, rng, draws=draws, known=known)
+        return None
     kept = importance.resample(weighed.log_weight, draws, rng)
     tau, drawn = weighed.tau[kept], weighed.drawn
     residual_sd = tau[:, -1:] if prior.residual_sd is None else np.full((1, 1), prior.residual_sd)
