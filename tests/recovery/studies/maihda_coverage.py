@@ -110,8 +110,9 @@ def study(tables: int = TABLES, seed: int = SEED, *, models: Sequence[str] = tup
     lines = []
     for name in models:
         rows = []
-        for (tally, truth), each in zip(made, strata, strict=True):
-            report = bg.estimate(tally, MODELS[name], seed=seed, inference="collapsed")
+        for number, ((tally, truth), each) in enumerate(zip(made, strata, strict=True)):
+            # A seed for every table: with one for all, Monte Carlo errors would not average out.
+            report = bg.estimate(tally, MODELS[name], seed=seed + number, inference="collapsed")
             mu = report["posterior"].to_dataset()["mu"].values[:, :, 0].reshape(-1, len(WHO))
             share = posterior.of_shares(each, mu, LEVEL)[0]
             low, high = share["interaction_share_lower"], share["interaction_share_upper"]
