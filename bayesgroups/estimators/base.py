@@ -44,12 +44,18 @@ class Estimator(ABC):
     """What it assumes, in one sentence of a report."""
     references: ClassVar[tuple[str, ...]] = ()
     """The papers behind it: authors (year), title, doi."""
-    subgroups_in_threads: ClassVar[int] = 0
-    """Most subgroups of metrics whose exact fits run beside one another: no state is shared, filters of warnings, which are, stay
-    as they are, and NumPy computes without the interpreter's lock for most of the time. With 0 there are none."""
-    in_processes: ClassVar[bool] = False
-    """True if exact fits and the reference beside them run on processes where not on threads: they take a large part of a second
-    and more, and can be pickled."""
+
+    @property
+    def subgroups_in_threads(self) -> int:
+        """Most subgroups of metrics whose exact fits run beside one another: no state is shared, filters of warnings, which are, stay
+        as they are, and NumPy computes without the interpreter's lock for most of the time. With 0 there are none."""
+        return 0
+
+    @property
+    def in_processes(self) -> bool:
+        """True if exact fits and the reference beside them run on processes where not on threads: they take a large part of a second
+        and more, and can be pickled."""
+        return False
 
     def __new__(cls, *_: Any, **settings: Any) -> Self:
         """Refuse settings that the estimator lacks, with the one to give."""

@@ -93,7 +93,6 @@ class CrossedEffects(Estimator):
     """
 
     word: ClassVar[str] = "crossed_effects"
-    in_processes: ClassVar[bool] = True
     description: ClassVar[str] = (
         "Crossed effects: a subgroup is the sum of what every subset of its attributes contributes, so that it borrows "
         "strength from the subgroups that share some of its attributes."
@@ -114,6 +113,10 @@ class CrossedEffects(Estimator):
     tasks: bool = False
     method: Literal["suremap", "marginal_likelihood"] = "suremap"
     row_variances: Literal["shrunk", "pooled"] = "shrunk"
+
+    @property
+    def in_processes(self) -> bool:
+        return True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tau_scale", by_order("CrossedEffects", self.tau_scale))

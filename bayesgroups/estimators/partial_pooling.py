@@ -76,7 +76,6 @@ covariates=(), coefficient_scale=None, method='reml')
     """
 
     word: ClassVar[str] = "partial_pooling"
-    subgroups_in_threads: ClassVar[int] = 1000  # each fit has the memory of its draws for itself
     description: ClassVar[str] = (
         "Partial pooling: subgroups are taken to be drawn from one population, so that small ones borrow "
         "strength from the others and are pulled towards the overall value, large ones hardly at all."
@@ -97,6 +96,14 @@ covariates=(), coefficient_scale=None, method='reml')
     covariates: tuple[str, ...] = ()
     coefficient_scale: float | None = None
     method: Literal["reml", "ml", "moment"] = "reml"
+
+    @property
+    def subgroups_in_threads(self) -> int:
+        return 0 if self.covariates else 1000  # each fit has the memory of its draws for itself
+
+    @property
+    def in_processes(self) -> bool:
+        return bool(self.covariates)  # with which rates have chains, whose short steps wait for the interpreter's lock
 
     def __post_init__(self) -> None:
         check_scale("PartialPooling", "overall_scale", self.overall_scale)

@@ -59,7 +59,6 @@ class StructuredRegression(Estimator):
     """
 
     word: ClassVar[str] = "structured_regression"
-    in_processes: ClassVar[bool] = True
     description: ClassVar[str] = (
         "Structured regression: a subgroup is the sum of the effects of its features, its attributes among them, and an "
         "effect of its own; few of all these effects are expected to matter, and the others are pulled to nothing."
@@ -77,6 +76,10 @@ class StructuredRegression(Estimator):
     penalty: Literal["cv"] | float = "cv"
     errors: Literal["known_variance", "residual"] = "known_variance"
     bootstrap: int = 500
+
+    @property
+    def in_processes(self) -> bool:
+        return True
 
     def __post_init__(self) -> None:
         word = "StructuredRegression"

@@ -146,7 +146,7 @@ def test_rates_have_dummies_of_attributes() -> None:
     beta = report["posterior"].to_dataset()["beta"].sel(metric="fnr")
     assert beta["covariate"].values.tolist() == ["race[b]", "race[c]", "race[d]", "sex[m]"]
     assert 0.8 < float(beta.sel(covariate="sex[m]").mean()) < 2.2
-    assert report.attrs["inference"] == "collapsed"
+    assert report.attrs["inference"] == "hamiltonian"
     assert report.attrs["usable"] == 1
     assert json.loads(report.attrs["settings"])["covariates"] == ["race", "sex"]
 

@@ -131,7 +131,9 @@ def test_draws_that_are_too_large_to_be_sent_stay_in_this_process(
 
 def test_chains_run_on_no_threads() -> None:
     """Their short steps wait for the interpreter's lock."""
-    assert bg.CrossedEffects.subgroups_in_threads == bg.ConfusionModel.subgroups_in_threads == 0
+    for estimator in (bg.CrossedEffects(), bg.PartialPooling(covariates=("sex",))):
+        assert (estimator.subgroups_in_threads, estimator.in_processes) == (0, True)
+    assert bg.ConfusionModel().subgroups_in_threads == 0
 
 
 @pytest.fixture
