@@ -65,7 +65,7 @@ def test_there_is_one_for_every_component(rates: xr.Dataset) -> None:
 
 def test_they_are_never_learned_instead(rates: xr.Dataset) -> None:
     known = KnownComponents(component_sd=(("fnr", SDS),))
-    assert bg.estimate(rates, known, seed=1).attrs["inference"] == "collapsed"
+    assert bg.estimate(rates, known, seed=1).attrs["inference"] == "hamiltonian"
     with pytest.raises(bg.InputError, match="known standard deviations are for the exact engine"):
         bg.estimate(rates, known, seed=1, inference="nuts")
 
