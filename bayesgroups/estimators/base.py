@@ -47,14 +47,19 @@ class Estimator(ABC):
 
     @property
     def subgroups_in_threads(self) -> int:
-        """Most subgroups of metrics whose exact fits run beside one another: no state is shared, filters of warnings, which are, stay
-        as they are, and NumPy computes without the interpreter's lock for most of the time. With 0 there are none."""
+        """Most subgroups of metrics whose exact fits run beside one another on threads, 0 if none do.
+
+        No state is shared; filters of warnings, which are, stay as they are; and NumPy computes without the interpreter's lock for
+        most of the time.
+        """
         return 0
 
     @property
     def in_processes(self) -> bool:
-        """True if exact fits and the reference beside them run on processes where not on threads: they take a large part of a second
-        and more, and can be pickled."""
+        """True if exact fits and the reference beside them run on processes where not on threads.
+
+        They take a large part of a second and more, and can be pickled.
+        """
         return False
 
     def __new__(cls, *_: Any, **settings: Any) -> Self:

@@ -116,6 +116,7 @@ class CrossedEffects(Estimator):
 
     @property
     def in_processes(self) -> bool:
+        """True: chains take a large part of a second and more."""
         return True
 
     def __post_init__(self) -> None:

@@ -99,11 +99,13 @@ covariates=(), coefficient_scale=None, method='reml')
 
     @property
     def subgroups_in_threads(self) -> int:
-        return 0 if self.covariates else 1000  # each fit has the memory of its draws for itself
+        """A thousand, for each fit has the memory of its draws for itself; none with covariates."""
+        return 0 if self.covariates else 1000
 
     @property
     def in_processes(self) -> bool:
-        return bool(self.covariates)  # with which rates have chains, whose short steps wait for the interpreter's lock
+        """True with covariates: rates then have chains, whose short steps wait for the interpreter's lock."""
+        return bool(self.covariates)
 
     def __post_init__(self) -> None:
         check_scale("PartialPooling", "overall_scale", self.overall_scale)

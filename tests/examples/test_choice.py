@@ -89,9 +89,6 @@ def test_the_record_says_what_the_page_says(record: Lines) -> None:
     assert mean("coverage", "apart", "partial_pooling", (2, 4, 8, 32, 128), every) > 0.92
 
 
-@pytest.mark.xfail(
-    reason="in one setting nine intervals of 72 miss, where eight did with the former samples of the posterior"
-)
 def test_crossed_effects_cover_in_every_setting(record: Lines) -> None:
     covered = [float(line["coverage"]) for line in record if line["word"] == "crossed_effects"]
     assert min(covered) >= 0.885

@@ -38,7 +38,8 @@ def sample(
     The same model as `bayesgroups.models.partial_pooling`: binomial counts with a hierarchy of logits, or normal
     estimates with known variances. Prior scales of the centre and of the spread are on the logit scale for the former and
     in units of the metric otherwise; by default those of `bayesgroups.models.shared.scales`. With covariates the centre is a
-    regression: by the engine of crossed effects for rates, and on the grid with flat priors otherwise, unless these are given a scale.
+    regression: by the engine of crossed effects for rates, and on the grid with flat priors otherwise, unless these are given a
+    scale.
     """
     metric = str(tally["metric"].values[0])
     rng = generator(seed, metric, "partial_pooling")
