@@ -5,7 +5,7 @@ Counts are drawn by Hamiltonian Monte Carlo, along directions in which the effec
 have weights, which are faster there: the effects are integrated out, and the standard deviations of the components drawn by
 adaptive importance sampling; the effects are then drawn given them. Counts are first replaced by normal sites, and the draws
 weighed once more with the binomial likelihood itself, with the effects of single subgroups integrated out. Chains take the place of
-weights that are not good; and weights, which look at every mode, that of chains of few counts that fail a check.
+weights that are not good. Weights look at every mode, and take the place of chains of few counts that fail a check.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SMALL_CHUNK = 64_000
 
 
 def weights_are_fast(predictor: Predictor, seen: int) -> bool:
-    """True of few estimates, and of many that share few effects."""
+    """True of few subgroups, of whose counts chains are as fast, and of many that share few effects."""
     return seen <= MAX_SUBGROUPS_IN_OWN_SPACE or spaces.few_effects(predictor, seen)
 
 
@@ -124,12 +124,11 @@ def binomial(
     ``known`` and ``ordered`` are as in `gaussian`.
     """
     seen = int((n > 0).sum())
-    few = seen <= MAX_SUBGROUPS_IN_OWN_SPACE
     by_chains = partial(chains.binomial, predictor, k, n, prior, rng, draws=draws, known=known, ordered=ordered)
-    if ordered.blocks or not (few or spaces.few_effects(predictor, seen)):
+    if ordered.blocks or not weights_are_fast(predictor, seen):
         return by_chains()
     by_weights = partial(binomial_by_weights, predictor, k, n, prior, rng, draws=draws, known=known)
-    if not few:
+    if seen > MAX_SUBGROUPS_IN_OWN_SPACE:
         return by_weights() or by_chains()
     drawn = by_chains()
     return drawn if usable(drawn.checks("")) else by_weights() or drawn
