@@ -244,7 +244,7 @@ def test_chains_take_the_place_of_weights_that_are_not_good_or_slow(
     cells, n = crossed(5, 6)[[0, 1, -1]], np.full(30, 30.0)
     k = rng.binomial(30, 0.3, 30).astype(np.float64)
     monkeypatch.setattr(engine, "MAX_SUBGROUPS_IN_OWN_SPACE", subgroups)
-    predictor, prior = Predictor(cells, np.empty((30, 0)), 1.5, 1.0), Prior("half_normal", (0.4,) * 3)
+    predictor, prior = Predictor(cells, np.empty((30, 0)), 1.5, 1.0), Prior("half_normal", (0.4,) * 3, residual_sd=0.3)
     engines = []
     for usable in (0.7, -1.0):
         monkeypatch.setattr("bayesgroups.inference.importance.USABLE", usable)
