@@ -152,7 +152,8 @@ def estimate(
         )
         for rows in blocks
     ]  # fmt: skip
-    with side_by_side(calls, min(len(calls), os.cpu_count() or 1)) as fits:
+    # Small matrices wait for the interpreter's lock on threads.
+    with side_by_side(calls, min(len(calls), os.cpu_count() or 1) if isinstance(components, np.ndarray) else 1) as fits:
         answers = list(fits)
     shrunk = np.zeros(metrics, dtype=bool)
     for rows, answer in zip(blocks, answers, strict=True):

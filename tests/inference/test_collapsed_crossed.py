@@ -12,7 +12,7 @@ from bayesgroups.data.arrays import FloatArray, IntArray
 from bayesgroups.inference.collapsed import binomial as binomial_pooling
 from bayesgroups.inference.collapsed import gaussian as gaussian_pooling
 from bayesgroups.inference.collapsed import logit_normal
-from bayesgroups.inference.collapsed.crossed import engine, sites, spaces, surrogate
+from bayesgroups.inference.collapsed.crossed import engine, sites, spaces, surrogate, trajectories
 from bayesgroups.inference.collapsed.crossed.effect_space import EffectSpace
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Family, Prior
@@ -263,8 +263,14 @@ def test_chains_take_the_place_of_weights_that_are_not_good_or_slow(
 def test_weights_take_the_place_of_chains_of_few_counts_that_fail(
     monkeypatch: pytest.MonkeyPatch, subgroups: int, trusted: float, then: str
 ) -> None:
-    """Weights that are not good themselves leave the draws of the chains, with what they failed."""
-    rng = np.random.default_rng(12)
+    """They are asked for before chains go on; without good ones chains do, and are left with what they failed."""
+    rng, again, attempts = np.random.default_rng(12), trajectories.Run.again, []
+
+    def counted(run: trajectories.Run) -> trajectories.Run:
+        attempts.append(run)
+        return again(run)
+
+    monkeypatch.setattr(trajectories.Run, "again", counted)
     k, n = rng.binomial(30, 0.3, 30).astype(np.float64), np.full(30, 30.0)
     monkeypatch.setattr(engine, "MAX_SUBGROUPS_IN_OWN_SPACE", subgroups)
     monkeypatch.setattr("bayesgroups.report.diagnostics.ESS", 1e9)
@@ -272,6 +278,7 @@ def test_weights_take_the_place_of_chains_of_few_counts_that_fail(
     predictor = Predictor(crossed(5, 6)[[0, 1, -1]], np.empty((30, 0)), 1.5, 1.0)
     drawn = engine.binomial(predictor, k, n, Prior("half_normal", (0.4,) * 3), rng, draws=1000)
     assert drawn.engine == then
+    assert bool(attempts) == (then == "hamiltonian")
     failed = [check.name for check in drawn.checks("rate") if not check.passed]
     assert bool(failed) == (then == "hamiltonian")
 

@@ -11,7 +11,9 @@ where one of 900 x 900 is thirty times the work. With S = C C' and N = I + C' Q 
 
     T = C'^-1 (I - N^-1) C^-1,   Z' W Z = C N^-1 C',   log det(I + K diag(u)) = sum log det(I + R B R) + log det N
 
-and Q may be singular.
+and Q may be singular. A likelihood needs no inverse of N: with t = C^-1 Z' A z,
+
+    z' W z = z' A z - t' t + t' N^-1 t,   1' W z = (C' 1)' N^-1 t,   1' W 1 = (C' 1)' N^-1 (C' 1)
 """
 
 from __future__ import annotations
@@ -21,13 +23,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bayesgroups.data.arrays import FloatArray, IntArray
+from bayesgroups.data.arrays import BoolArray, FloatArray, IntArray
 from bayesgroups.frequentist.crossed.component_space import ComponentSpace, Posterior
 from bayesgroups.frequentist.crossed.families import Family
 from bayesgroups.frequentist.crossed.level_layout import Layout
-from bayesgroups.frequentist.crossed.precision import inverse_and_log_determinant, invert_lower, noise
+from bayesgroups.frequentist.crossed.precision import inverse_and_log_determinant, invert_lower, noise, solve_lower
 
-CHUNK = 30_000
+CHUNK = 60_000
 """Numbers that the matrices of a chunk of points may hold."""
 ROUNDING = 1e-13
 """Share of a precision that is rounding."""
@@ -48,6 +50,19 @@ class BlockMatrices:
     kept: FloatArray
     collapsed: FloatArray
     log_determinant: FloatArray
+
+
+@dataclass(frozen=True)
+class _Levels:
+    """B, Q, A, C and N, as the module has them, and the sum of log det(I + R B R), (...); ``some`` (cell,) has data."""
+
+    b: FloatArray
+    q: FloatArray
+    a: FloatArray
+    c: FloatArray
+    n: FloatArray
+    log_determinant: FloatArray
+    some: BoolArray
 
 
 @dataclass(frozen=True)
@@ -151,8 +166,7 @@ class LevelBlocks(ComponentSpace[BlockMatrices]):
         )
         return b, q
 
-    def solve(self, u: FloatArray, variances: FloatArray) -> BlockMatrices:
-        """Matrices at variances (..., component) for precisions ``u`` (group,), 0 where there are no data."""
+    def _levels(self, u: FloatArray, variances: FloatArray) -> _Levels:
         b, q = self._covariances(variances)
         root = np.sqrt(self._grid(u))
         scale = root[:, :, None] * root[:, None, :]
@@ -160,17 +174,38 @@ class LevelBlocks(ComponentSpace[BlockMatrices]):
         a = scale * inverse
         # Without data a cell has no weight, whatever the others say of it.
         some = root.any(axis=0)
-        both = np.outer(some, some)
         s = a.sum(axis=-3)
         diagonal = np.arange(len(some))
         s[..., diagonal, diagonal] = np.where(some, s[..., diagonal, diagonal] * (1 + ROUNDING), 1.0)
         c = np.linalg.cholesky(s)
-        turned = np.swapaxes(c, -1, -2)
-        inner, log_determinant = inverse_and_log_determinant(np.eye(len(some)) + turned @ (both * q) @ c)
-        back, half = invert_lower(c), c @ inner
+        n = np.eye(len(some)) + np.swapaxes(c, -1, -2) @ (np.outer(some, some) * q) @ c
+        return _Levels(b, q, a, c, n, log_determinants.sum(axis=-1), some)
+
+    def solve(self, u: FloatArray, variances: FloatArray) -> BlockMatrices:
+        """Matrices at variances (..., component) for precisions ``u`` (group,), 0 where there are no data."""
+        levels = self._levels(u, variances)
+        inner, log_determinant = inverse_and_log_determinant(levels.n)
+        back, half = invert_lower(levels.c), levels.c @ inner
         pull = np.swapaxes(back, -1, -2) @ (back - inner @ back)
-        every = log_determinants.sum(axis=-1) + log_determinant
-        return BlockMatrices(b, q, a, back, pull, half @ back, both * (half @ turned), every)
+        collapsed = np.outer(levels.some, levels.some) * (half @ np.swapaxes(levels.c, -1, -2))
+        every = levels.log_determinant + log_determinant
+        return BlockMatrices(levels.b, levels.q, levels.a, back, pull, half @ back, collapsed, every)
+
+    def log_likelihood(self, z: FloatArray, u: FloatArray, variances: FloatArray) -> FloatArray:
+        """Log restricted likelihood (...,), without all that `solve` has besides."""
+        levels = self._levels(u, variances)
+        grid = self._grid(z - u @ z / u.sum())[..., None]
+        weighed = levels.a @ grid
+        t = solve_lower(levels.c, weighed.sum(axis=-3))
+        ones = np.swapaxes(levels.c, -1, -2) @ levels.some[:, None]
+        factor = np.linalg.cholesky(levels.n)
+        row, pulled = np.moveaxis(solve_lower(factor, np.concatenate([ones, t], axis=-1)), -1, 0)
+        within = (grid * weighed).sum(axis=(-3, -2, -1)) - (t**2).sum(axis=(-2, -1))
+        precision, product = (row**2).sum(axis=-1), (row * pulled).sum(axis=-1)
+        square = within + (pulled**2).sum(axis=-1) - product**2 / precision
+        log_determinant = 2 * np.log(np.diagonal(factor, axis1=-2, axis2=-1)).sum(axis=-1)
+        likelihood: FloatArray = -(levels.log_determinant + log_determinant + np.log(precision) + square) / 2
+        return likelihood
 
     def weigh(self, solved: BlockMatrices, x: FloatArray) -> FloatArray:
         """W x, (..., group): A (x - Z c) + W Z c, whose terms do not cancel for c = S^-1 Z' A x."""

@@ -43,20 +43,23 @@ def inverse_and_log_determinant(matrices: FloatArray) -> tuple[FloatArray, Float
 
     potrf, potri = get_lapack_funcs(("potrf", "potri"), dtype=np.float64)
     groups = matrices.shape[-1]
-    inverse, diagonal = np.empty((matrices.size // groups**2, groups, groups)), np.empty((*matrices.shape[:-2], groups))
-    each_diagonal = diagonal.reshape(-1, groups)
-    for i, matrix in enumerate(matrices.reshape(-1, groups, groups)):
-        factor, failed = potrf(matrix.T, lower=1, clean=1)
-        if failed:  # errors that correlations tie together, to rounding
-            inverse[i], each_diagonal[i] = (
-                np.triu(np.linalg.inv(matrix)),
-                np.exp(np.linalg.slogdet(matrix)[1] / 2 / groups),
-            )
-            continue
-        each_diagonal[i] = factor.diagonal()
-        inverse[i] = potri(factor, lower=1, overwrite_c=1)[0].T
-    inverse += np.swapaxes(np.triu(inverse, 1), -1, -2)
-    return inverse.reshape(matrices.shape), 2 * np.log(diagonal).sum(axis=-1)
+    inverse = matrices.reshape(-1, groups, groups).copy()
+    # Transposed, since LAPACK counts columns first: each is factored and inverted where it is.
+    each = [part.T for part in inverse]
+    failed = [potrf(part, lower=1, clean=1, overwrite_a=1)[1] for part in each]
+    place = np.arange(groups)
+    diagonal = inverse[:, place, place]
+    for part in each:
+        potri(part, lower=1, overwrite_c=1)
+    halves = np.swapaxes(inverse, -1, -2).copy()
+    halves[:, place, place] = 0.0
+    inverse += halves
+    for i in np.flatnonzero(failed):  # errors that correlations tie together, to rounding
+        matrix = matrices.reshape(inverse.shape)[i]
+        upper = np.triu(np.linalg.inv(matrix))
+        inverse[i] = upper + np.triu(upper, 1).T
+        diagonal[i] = np.exp(np.linalg.slogdet(matrix)[1] / 2 / groups)
+    return inverse.reshape(matrices.shape), 2 * np.log(diagonal.reshape(matrices.shape[:-1])).sum(axis=-1)
 
 
 def invert_lower(factor: FloatArray) -> FloatArray:
@@ -70,6 +73,20 @@ def invert_lower(factor: FloatArray) -> FloatArray:
     (trtri,) = get_lapack_funcs(("trtri",), dtype=np.float64)
     each = [trtri(matrix.T)[0].T for matrix in factor.reshape(-1, *factor.shape[-2:])]
     return np.reshape(each, factor.shape)
+
+
+def solve_lower(factor: FloatArray, columns: FloatArray) -> FloatArray:
+    """Lower triangular matrices (..., group, group), inverted, times columns (..., group, column).
+
+    >>> solve_lower(np.array([[2.0, 0.0], [1.0, 4.0]]), np.array([[2.0], [9.0]])).tolist()
+    [[1.0], [2.0]]
+    """
+    from scipy.linalg import get_lapack_funcs
+
+    (trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
+    pairs = zip(factor.reshape(-1, *factor.shape[-2:]), columns.reshape(-1, *columns.shape[-2:]), strict=True)
+    # Transposed, since LAPACK counts columns first: no matrix is copied into another order.
+    return np.reshape([trtrs(matrix.T, some, trans=1)[0] for matrix, some in pairs], columns.shape)
 
 
 def noise(u: FloatArray) -> FloatArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -16,11 +17,13 @@ from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.collapsed.crossed.trajectories import Run
 from bayesgroups.models.shared.ordered_levels import NOTHING, OrderedBlocks
-from bayesgroups.report.diagnostics import Mixing
+from bayesgroups.report.diagnostics import Mixing, usable
 from bayesgroups.report.posterior import CHAINS
 
 FIRST_THINNING, LONG_THINNING = 4, 8
 """Most transitions of a chain for every draw that is kept, at first and of chains whose coordinates are fitted once more."""
+Instead = Callable[[], CrossedDraws | None]
+"""Draws by other means than chains, None where they are not good."""
 MAX_ATTEMPTS = 3
 """Times that coordinates are fitted once more, with smaller steps, where chains diverge; once where they do not mix."""
 
@@ -58,21 +61,33 @@ def binomial(
     draws: int,
     known: FloatArray | None = None,
     ordered: OrderedBlocks = NOTHING,
+    instead: Instead = lambda: None,
 ) -> CrossedDraws:
     """Draws given counts, see `binomial` of the module `engine`.
 
-    With two predictors ``k`` and ``n`` have the counts of the first, then those of the second.
+    With two predictors ``k`` and ``n`` have the counts of the first, then those of the second. Where chains diverge or do not mix
+    at first, the answer is that of ``instead``, if it is usable; otherwise they go on.
     """
     design = spectral_design.design_of(predictor, prior, np.zeros(len(k)) if known is None else known, ordered)
     successes, trials, start = (values.reshape(design.parts, -1) for values in (k, n, sites.start(k, n)[0]))
-    return _by_chains(design, Counts(successes, trials), start, rng, draws)
+    return _by_chains(design, Counts(successes, trials), start, rng, draws, instead)
 
 
 def _by_chains(
-    design: spectral_design.Design, likelihood: Likelihood, start: FloatArray, rng: np.random.Generator, draws: int
+    design: spectral_design.Design,
+    likelihood: Likelihood,
+    start: FloatArray,
+    rng: np.random.Generator,
+    draws: int,
+    instead: Instead = lambda: None,
 ) -> CrossedDraws:
     """Draws of chains, which go on with more transitions for every draw that is kept until they mix."""
     sampled, mixed, run = _until_mixed(trajectories.run(design, likelihood, start, rng), draws, FIRST_THINNING)
+    if sampled.divergences or not mixed.passed:
+        # Coordinates that are fitted once more take as long as all before.
+        answer = instead()
+        if answer is not None and usable(answer.checks("")):
+            return answer
     attempts = 0
     while attempts < MAX_ATTEMPTS and (sampled.divergences or (not attempts and not mixed.passed)):
         sampled, mixed, run = _until_mixed(run.again(), draws, LONG_THINNING)

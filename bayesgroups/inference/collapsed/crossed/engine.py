@@ -5,7 +5,7 @@ Counts are drawn by Hamiltonian Monte Carlo, along directions in which the effec
 have weights, which are faster there: the effects are integrated out, and the standard deviations of the components drawn by
 adaptive importance sampling; the effects are then drawn given them. Counts are first replaced by normal sites, and the draws
 weighed once more with the binomial likelihood itself, with the effects of single subgroups integrated out. Chains take the place of
-weights that are not good. Weights look at every mode, and take the place of chains of few counts that fail a check.
+weights that are not good. Weights look at every mode, and take the place of chains of few counts that fail a check at first.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.collapsed.crossed.site_mixture import SiteMixture
 from bayesgroups.inference.correlated_errors import directions_of
 from bayesgroups.models.shared.ordered_levels import NOTHING, OrderedBlocks
-from bayesgroups.report.diagnostics import usable
 
 ROUNDS = 3
 """Times that sites and mode are fitted to each other."""
@@ -130,8 +129,7 @@ def binomial(
     by_weights = partial(binomial_by_weights, predictor, k, n, prior, rng, draws=draws, known=known)
     if seen > MAX_SUBGROUPS_IN_OWN_SPACE:
         return by_weights() or by_chains()
-    drawn = by_chains()
-    return drawn if usable(drawn.checks("")) else by_weights() or drawn
+    return by_chains(instead=by_weights)
 
 
 def binomial_by_weights(
