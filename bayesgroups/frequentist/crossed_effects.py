@@ -152,7 +152,7 @@ def estimate(
         )
         for rows in blocks
     ]  # fmt: skip
-    # Small matrices wait for the interpreter's lock on threads.
+    # In blocks most calls are of small matrices, which hold the interpreter's lock: threads would wait for each other.
     with side_by_side(calls, min(len(calls), os.cpu_count() or 1) if isinstance(components, np.ndarray) else 1) as fits:
         answers = list(fits)
     shrunk = np.zeros(metrics, dtype=bool)
