@@ -76,9 +76,7 @@ def test_the_command_measures_one_size(tmp_path: Path, capsys: pytest.CaptureFix
 def test_an_answer_that_is_not_usable_is_no_measurement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bayesgroups.report.diagnostics.ESS", 1e9)
     monkeypatch.setattr("bayesgroups.inference.collapsed.crossed.draws.IS_ESS", 1e9)
-    with pytest.raises(
-        EngineError, match=r"crossed effects of \[2, 2\] levels have no usable answer: importance ESS is"
-    ):
+    with pytest.raises(EngineError, match=r"crossed effects of \[2, 2\] levels have no usable answer: bulk ESS is"):
         measure("binary", 2, tmp_path)
 
 
