@@ -1,11 +1,11 @@
-"""Inverses and triangular systems of many matrices at once: those of NumPy for each."""
+"""Inverses of many matrices at once: those of NumPy for each."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from bayesgroups.frequentist.crossed.precision import inverse_and_log_determinant, invert_lower, solve_lower
+from bayesgroups.frequentist.crossed.precision import inverse_and_log_determinant
 
 RNG = np.random.default_rng(7)
 
@@ -38,10 +38,3 @@ def test_a_matrix_that_has_no_factor_leaves_the_others_as_they_are() -> None:
     np.testing.assert_allclose(inverse[1], np.linalg.inv(tied), rtol=1e-12)
     np.testing.assert_array_equal(inverse[1], inverse[1].T)
     assert log_determinant[1] == pytest.approx(np.linalg.slogdet(tied)[1])
-
-
-def test_triangular_systems_are_those_of_the_inverses() -> None:
-    factor = np.tril(RNG.normal(size=(4, 6, 6))) + 3 * np.eye(6)
-    columns = RNG.normal(size=(4, 6, 2))
-    np.testing.assert_allclose(solve_lower(factor, columns), np.linalg.solve(factor, columns), rtol=1e-12, atol=1e-14)
-    np.testing.assert_allclose(invert_lower(factor) @ columns, solve_lower(factor, columns), rtol=1e-12, atol=1e-13)

@@ -129,10 +129,6 @@ class ComponentSpace[S: Solved](ABC):
         gradient = self.traces(solved) - self.between(row, row) / levelled.precision - self.between(pz, pz)
         return -2 * float(levelled.log_likelihood), gradient
 
-    def log_likelihood(self, z: FloatArray, u: FloatArray, variances: FloatArray) -> FloatArray:
-        """Log restricted likelihood (...,)."""
-        return self._levelled(self.solve(u, variances), z).log_likelihood
-
     def posterior(self, z: FloatArray, u: FloatArray, variances: FloatArray) -> tuple[FloatArray, Posterior]:
         """Log restricted likelihood (...,) and the posterior (..., group), the overall mean integrated out."""
         solved = self.solve(u, variances)

@@ -75,20 +75,6 @@ def invert_lower(factor: FloatArray) -> FloatArray:
     return np.reshape(each, factor.shape)
 
 
-def solve_lower(factor: FloatArray, columns: FloatArray) -> FloatArray:
-    """Lower triangular matrices (..., group, group), inverted, times columns (..., group, column).
-
-    >>> solve_lower(np.array([[2.0, 0.0], [1.0, 4.0]]), np.array([[2.0], [9.0]])).tolist()
-    [[1.0], [2.0]]
-    """
-    from scipy.linalg import get_lapack_funcs
-
-    (trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
-    pairs = zip(factor.reshape(-1, *factor.shape[-2:]), columns.reshape(-1, *columns.shape[-2:]), strict=True)
-    # Transposed, since LAPACK counts columns first: no matrix is copied into another order.
-    return np.reshape([trtrs(matrix.T, some, trans=1)[0] for matrix, some in pairs], columns.shape)
-
-
 def noise(u: FloatArray) -> FloatArray:
     """Sampling variances 1/u, 0 for groups without data, whose weights are 0."""
     used = u > 0
