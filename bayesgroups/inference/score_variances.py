@@ -84,8 +84,10 @@ def log_likelihood(hyper: FloatArray, rows: Rows, scatter: FloatArray) -> FloatA
     [-2.6983]
     """
     half, u = _parts(hyper, scatter)
-    log = np.log1p(u)
-    value = half * log.sum(axis=(-1, -2)) + (rows.half * log).sum(axis=(-1, -2))
+    log = np.log1p(u, out=u)
+    value = half * log.sum(axis=(-1, -2))
+    log *= rows.half
+    value += log.sum(axis=(-1, -2))
     return np.asarray(rows.rising(np.log(half))[0] - 2 * hyper[..., :2] @ rows.half_of_all - value)
 
 

@@ -204,7 +204,7 @@ def _varying(quantities: FloatArray) -> FloatArray:
     """Leave out the quantities that are constant: a constant has no R-hat, and NaN is no constant."""
     first = quantities[:, :1, :1]
     constant: NDArray[np.bool_] = (quantities == first).all(axis=(1, 2))
-    return quantities[~constant]
+    return quantities[~constant] if constant.any() else quantities
 
 
 def _e_bfmi(energy: FloatArray) -> float:

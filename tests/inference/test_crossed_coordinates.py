@@ -88,6 +88,25 @@ def test_fitted_coordinates_have_the_same_values_and_the_law_of_the_prior(name: 
         np.testing.assert_allclose(each.at(at).pull(np.tile(columns, (4, 1))), differences, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    "prior",
+    [*PRIORS.values(), Prior("half_t", (0.3, 0.2, 0.1), residual_sd=0.1)],
+    ids=[*PRIORS, "residual effects known"],
+)
+def test_pieces_of_learned_values_are_independent_beforehand(prior: Priors) -> None:
+    """Each makes its values of its numbers alone, and their log densities add up to that of all but for the stretch of points."""
+    coordinates, rng = coordinates_of(prior, 2), np.random.default_rng(5)
+    learned, points = Learned.plain(coordinates).fitted(rng.standard_normal((30, coordinates.dimension)))
+    numbers_of, whole = learned.numbers(points), learned.at(points)
+    np.testing.assert_allclose(learned.points(numbers_of), points, atol=1e-12)
+    made = [piece.learned.at(numbers_of[:, piece.numbers]) for piece in learned.pieces]
+    np.testing.assert_allclose(np.concatenate([each.values for each in made], axis=1), whole.values)
+    np.testing.assert_allclose(sum(each.log_density() for each in made), whole.log_density())
+    places = [range(coordinates.dimension)[piece.numbers] for piece in learned.pieces]
+    assert [place for each in places for place in each] == list(range(coordinates.dimension))
+    assert max(map(len, places)) == (3 if isinstance(prior, Prior) and prior.family == "r2d2" else 1)
+
+
 def test_narrowed_coordinates_are_in_units_of_what_all_others_leave() -> None:
     plain, rng = Learned.plain(coordinates_of(HALVES, 1)), np.random.default_rng(4)
     points = rng.standard_normal((20, plain.dimension))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,10 +20,15 @@ from bayesgroups.inference.collapsed.crossed.following import FollowingPredictor
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.collapsed.crossed.redrawn_scales import redrawn
+from bayesgroups.inference.collapsed.crossed.spectral_design import Kernel
 from bayesgroups.inference.collapsed.crossed.spectral_target import Target
 from bayesgroups.models.shared import spectrum
+from bayesgroups.models.shared.ordered_levels import NOTHING, OrderedBlock, OrderedBlocks, walk_root
 
 LEVELS = np.array(list(itertools.product(range(4), range(3))))
+CELLS = np.vstack([LEVELS.T, np.arange(12)])
+ALONE = np.zeros((4, 3))
+ALONE[:3, :2], ALONE[3, 2] = walk_root(3), 1.0
 OVERALL, SCALES = 1.5, (0.8, 1.1, 0.6)
 GRID = np.exp(np.linspace(np.log(4e-4), np.log(60.0), 42))
 DRAWS, FIRST, EFFECTIVE = 300, 20, 4000
@@ -81,6 +88,98 @@ def test_law_given_predictors_is_that_of_dense_covariances(kept: IntArray, colum
             values = measured(drawn[:, component])
             assert abs(values.mean() - probability @ measured(GRID)) < 4.5 * values.std() / np.sqrt(EFFECTIVE)
     np.testing.assert_allclose(found.mean(axis=0), mean, atol=0.03 * np.abs(found).std())
+
+
+class Shared(NamedTuple):
+    """What subgroups share: ``cells`` (component, subgroup), a prior of the components, and those that follow an order."""
+
+    prior: Prior
+    cells: IntArray = CELLS
+    ordered: OrderedBlocks = NOTHING
+
+    def log_density(self, learned: FloatArray, eta: FloatArray, kept: Mapping[Kernel, FloatArray]) -> float:
+        """Of predictors (subgroup,), and of effects that are ``kept`` beside these, given learned values (value,)."""
+        components, covariance, told = len(self.cells), np.full(2 * (len(eta),), OVERALL**2), 0.0
+        roots = {part.component: part.root for part in self.ordered.blocks}
+        for component, cell in enumerate(self.cells):
+            share = float(learned[components]) if component in roots else 0.0
+            alike = (cell[:, None] == cell).astype(np.float64)
+            for follows, part in ((False, 1 - share), (True, share)):
+                variance = part * learned[component] ** 2
+                effects = [
+                    values
+                    for kernel, values in kept.items()
+                    if (kernel.component, kernel.follows) == (component, follows)
+                ]
+                if effects:
+                    told += stats.norm.logpdf(effects[0], 0, np.sqrt(variance)).sum()
+                elif part:
+                    covariance += variance * (roots[component] @ roots[component].T if follows else alike)
+        return float(told + stats.multivariate_normal(cov=covariance).logpdf(eta))
+
+
+@pytest.mark.parametrize(
+    "shared",
+    [
+        Shared(Prior("r2d2", SCALES)),
+        Shared(Prior("half_normal", SCALES)),
+        Shared(Prior("half_t", SCALES, residual_sd=0.4)),
+        Shared(
+            Prior("half_t", SCALES), ordered=OrderedBlocks(("a",), (OrderedBlock(0, 0, walk_root(4)[LEVELS[:, 0]]),))
+        ),
+        Shared(Prior("half_t", SCALES), ordered=OrderedBlocks(("a",), (OrderedBlock(0, 0, ALONE[LEVELS[:, 0]]),))),
+    ],
+    ids=["r2d2", "half-normal", "residual effects known", "an order", "a level that stands alone"],
+)
+def test_lattices_have_the_density_of_all_numbers_together(shared: Shared, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That of the prior, times that of predictors with their dense covariance, but for a constant of each draw; and these stay."""
+    rng, seen, count = np.random.default_rng(6), [], np.full((1, 12), 3.0)
+    predictor = Predictor(shared.cells, rng.standard_normal((12, 1)), OVERALL, 1.0)
+    design = spectral_design.design_of(predictor, shared.prior, np.zeros(12), shared.ordered)
+    target = Target.around(design, Counts(count, 3 * count), np.zeros((1, 12)))
+    target, points = fitted(target, rng.standard_normal((6, target.dimension)))
+    learned, before = target.learned, target.values(points)
+    after = target.values(redrawn(target, points, rng))
+    np.testing.assert_allclose(after.eta, before.eta, atol=1e-9)
+    for new, old in zip(after.effects, before.effects, strict=True):
+        np.testing.assert_allclose(new.values, old.values, atol=1e-9)
+
+    def moved(value: FloatArray, log_density: Callable[[FloatArray], FloatArray], size: int, *_: object) -> FloatArray:
+        at = value[:, None] + np.linspace(-0.5, 1.5, size)
+        seen.append((at, log_density(at)))
+        return value
+
+    monkeypatch.setattr("bayesgroups.inference.lattices.moved", moved)
+    redrawn(target, points, rng)
+    numbers, eta = learned.numbers(points[:, : learned.dimension]), before.eta[:, 0] - sum(before.sums)
+    for column, (at, density) in enumerate(seen):
+        for draw in range(len(points)):
+            candidates = np.repeat(numbers[[draw]], at.shape[1], axis=0)
+            candidates[:, column] = at[draw]
+            scaled = learned.at(learned.points(candidates))
+            pairs = zip(design.blocks, before.effects, strict=True)
+            kept = {block.loading: made.values[draw] for block, made in pairs if isinstance(block.loading, Kernel)}
+            told = [shared.log_density(values, eta[draw], kept) for values in scaled.values]
+            gap = density[draw] - scaled.log_density() - told
+            np.testing.assert_allclose(gap, gap[0], atol=1e-6)
+    assert len(seen) == learned.dimension
+
+
+def test_learned_values_leave_other_kinds_of_directions_alone() -> None:
+    """Standard deviations of components and shares of an order; that of residual effects counts for all directions."""
+    ordered = OrderedBlocks(("a",), (OrderedBlock(0, 0, walk_root(4)[LEVELS[:, 0]]),))
+    predictor = Predictor(CELLS, np.empty((12, 0)), OVERALL, 1.0)
+    design = spectral_design.design_of(predictor, Prior("half_t", SCALES), np.zeros(12), ordered)
+    rng = np.random.default_rng(3)
+    values = rng.uniform(0.2, 0.8, (5, 4))
+    before = design.kind_variance(values, 0)
+    for column in range(4):
+        moved = values.copy()
+        moved[:, column] *= 0.9
+        changed = (design.kind_variance(moved, 0) != before).any(axis=0)
+        kinds = design.kinds_of(slice(column, column + 1))
+        assert kinds.tolist() == np.flatnonzero(changed | (column == 2)).tolist()
+        np.testing.assert_array_equal(design.kind_variance(values, 0, kinds), before[:, kinds])
 
 
 def test_what_is_not_independent_along_directions_stays() -> None:

@@ -96,10 +96,11 @@ def sample(
             break
         surface, gap = attempt(quadrature)
     alpha, tau = place(surface.x, surface.y)
-    eta = _effects(k, n, alpha, tau, rng)
-    return BinomialDraws(
-        mu=1 / (1 + np.exp(-eta)), overall=1 / (1 + np.exp(-alpha)), tau=tau, surface=surface, quadrature_error=gap
-    )
+    mu = _effects(k, n, alpha, tau, rng)  # logits, in whose place rates come
+    np.exp(np.negative(mu, out=mu), out=mu)
+    mu += 1
+    np.divide(1, mu, out=mu)
+    return BinomialDraws(mu=mu, overall=1 / (1 + np.exp(-alpha)), tau=tau, surface=surface, quadrature_error=gap)
 
 
 def _effects(k: FloatArray, n: FloatArray, alpha: FloatArray, tau: FloatArray, rng: np.random.Generator) -> FloatArray:

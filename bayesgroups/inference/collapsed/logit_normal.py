@@ -307,7 +307,11 @@ def expit(eta: FloatArray) -> FloatArray:
     >>> expit(np.array([-800.0, 0.0])).tolist()
     [0.0, 0.5]
     """
-    return np.asarray(0.5 * (1 + np.tanh(0.5 * eta)), dtype=np.float64)
+    rate = np.asarray(0.5 * eta, dtype=np.float64)
+    np.tanh(rate, out=rate)
+    rate += 1
+    rate *= 0.5
+    return rate
 
 
 def _mode(count: _Count, alpha: FloatArray, tau: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -27,8 +27,8 @@ from bayesgroups.models.shared.score_cells import (
     score_cells,
 )
 from bayesgroups.models.shared.score_covariates import CovariateCells, covariate_cells, slope_columns, slope_scales
-from bayesgroups.report.diagnostics import chain_checks, usable
-from bayesgroups.report.posterior import CHAINS, Posterior, generator, lay_out, with_chains
+from bayesgroups.report.diagnostics import Check, chain_checks, usable
+from bayesgroups.report.posterior import CHAINS, Posterior, generator, with_chains
 from bayesgroups.scores.inputs import NO_WARP, with_scores
 from bayesgroups.scores.laws import ScoreLaw, metric_of
 from bayesgroups.scores.shapes import Residuals, binned, fit
@@ -77,20 +77,19 @@ def sample(
 
 def _posterior(tally: xr.Dataset, score_laws: ScoreLaws) -> Posterior:
     """Draws of every metric of the tally, and whether the chains can be trusted."""
-    defined = np.isfinite(tally["estimate"].values).any(axis=1)
-    draws, checks = [], []
-    for i, name in enumerate(str(metric) for metric in tally["metric"].values):
-        mu, overall = score_laws.metric(name, score_laws.scores.cut)
-        if not defined[i]:  # never a prior in disguise
-            mu, overall = np.full_like(mu, np.nan), np.full_like(overall, np.nan)
-        laid_out = lay_out(tally.isel(metric=[i]), mu.reshape(-1, mu.shape[-1]), {"overall": overall.ravel()})
-        draws.append(laid_out)
+    metrics, defined = tally["metric"].values, np.isfinite(tally["estimate"].values).any(axis=1)
+    overall = np.full((CHAINS * DRAWS, len(metrics)), np.nan)
+    mu = np.full((*overall.shape, tally.sizes["subgroup"]), np.nan)
+    for i in np.flatnonzero(defined):  # of the others there is never a prior in disguise
+        of_all, of_typical = score_laws.metric(str(metrics[i]), score_laws.scores.cut)
+        mu[:, i], overall[:, i] = of_all.reshape(len(mu), -1), of_typical.ravel()
+    draws = with_chains(tally, {"mu": ("metric subgroup", mu), "overall": ("metric", overall)})
+    checks: list[Check] = []
+    for i in np.flatnonzero(defined):
         # Among rows, a subgroup without any has no prevalence, and so nothing to check.
-        answered = np.isfinite(mu).all(axis=(0, 1))
-        checks += chain_checks(laid_out.isel(subgroup=answered), name) if defined[i] else []
-    joined = xr.concat(draws, dim="metric", join="exact", data_vars="all", coords="minimal", combine_attrs="drop")
-    laid_out = joined.transpose("chain", "draw", "metric", ...)
-    return Posterior(laid_out, tuple(checks), "gibbs", latent=_latent(tally, score_laws.law))
+        answered = np.isfinite(mu[:, i]).all(axis=0)
+        checks += chain_checks(draws.isel(metric=[i], subgroup=answered), str(metrics[i]))
+    return Posterior(draws, tuple(checks), "gibbs", latent=_latent(tally, score_laws.law))
 
 
 def _latent(tally: xr.Dataset, law: ScoreLaw) -> xr.Dataset:
@@ -180,13 +179,11 @@ def laws(
         slopes=None if rows is None else Slopes(rows.product, rows.cross), groups=CHAINS, draws=DRAWS, tune=tune, thin=thin,
     )  # fmt: skip
     share, typical = _prevalence(scores, seed, population)
-    mean, variance = drawn.mean, drawn.sd**2
+    mean, sd = drawn.mean, drawn.sd
     centre, spread = drawn.theta[..., :2], np.exp(2 * drawn.hyper[..., :2])
     if rows is not None:
-        mean, variance, centre, spread = _over_covariates(
-            rows, drawn, centre, spread, seed, finite=population == "finite"
-        )
-    sd, spread = np.sqrt(variance), np.sqrt(spread)
+        mean, sd, centre, spread = _over_covariates(rows, drawn, centre, spread, seed, finite=population == "finite")
+    spread = np.sqrt(spread)
     return ScoreLaws(
         ScoreLaw(share, mean[..., 0], mean[..., 1], sd[..., 0], sd[..., 1]),
         ScoreLaw(typical[..., None], centre[..., :1], centre[..., 1:], spread[..., :1], spread[..., 1:]),
@@ -198,7 +195,7 @@ def laws(
 def _over_covariates(
     rows: CovariateCells, drawn: ScoreDraws, centre: FloatArray, spread: FloatArray, seed: int, *, finite: bool
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Means and variances of scores over the covariates, of every subgroup and of a typical one.
+    """Means and standard deviations of scores over the covariates of every subgroup, means and variances of a typical one.
 
     Covariates are taken for normal within a subgroup and outcome; whether scores then are is what the check of their shape
     looks at.
@@ -210,7 +207,7 @@ def _over_covariates(
     mean = drawn.mean + np.einsum("cdgyk,cdyk->cdgy", nu - rows.mean, slope)
     covariance = rows.covariance(finite=finite)
     variance = drawn.sd**2 + np.einsum("cdyi,gyij,cdyj->cdgy", slope, covariance, slope, optimize=True)
-    return mean, variance, centre + (middle * slope).sum(axis=-1), spread + (slope**2).sum(axis=-1)
+    return mean, np.sqrt(variance), centre + (middle * slope).sum(axis=-1), spread + (slope**2).sum(axis=-1)
 
 
 def shape_of(tally: xr.Dataset, scores: ScoreCells) -> Warped:

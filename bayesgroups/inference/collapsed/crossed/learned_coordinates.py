@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +21,14 @@ WIDTH = 1.7
 """Unit of coordinates, in standard deviations given all others."""
 MAX_NARROW = 3.0
 """By how much coordinates are narrower given all others, at most."""
+
+
+class Piece(NamedTuple):
+    """Some of the numbers, which make some of the values on their own: ``learned``, of which they are the points."""
+
+    learned: Learned
+    numbers: slice
+    values: slice
 
 
 @dataclass(frozen=True)
@@ -50,7 +59,7 @@ class Learned:
 
     def at(self, points: FloatArray) -> Scaled:
         """See `bayesgroups.inference.collapsed.crossed.scale_coordinates.Coordinates`."""
-        along = self._numbers(points)
+        along = self.numbers(points)
         grown = positive(along)
         value, steep = self._values(grown)
         by_number = self.unit * grown.slope
@@ -67,16 +76,38 @@ class Learned:
 
         return Scaled(scaled.values, log_density, pull)
 
+    def numbers(self, points: FloatArray) -> FloatArray:
+        """Numbers on the whole line (draw, coordinate) that points are."""
+        return np.asarray(self.origin + points @ self.root.T)
+
+    def points(self, numbers: FloatArray) -> FloatArray:
+        """Points that numbers (draw, coordinate) are."""
+        return np.linalg.solve(self.root, (numbers - self.origin).T).T
+
+    @cached_property
+    def pieces(self) -> tuple[Piece, ...]:
+        """Numbers that are independent of each other beforehand."""
+        pieces, number, value = [], 0, 0
+        for coordinates in self.coordinates.pieces:
+            size = coordinates.dimension
+            numbers, width = slice(number, number + size), coordinates.at(np.zeros((1, size))).values.shape[1]
+            unit, curve = self.unit[numbers], self.curve[numbers]
+            learned = Learned(Joined((coordinates,)), unit, curve, np.zeros(size), np.eye(size))
+            pieces.append(Piece(learned, numbers, slice(value, value + width)))
+            number, value = numbers.stop, value + width
+        return tuple(pieces)
+
     def fitted(self, points: FloatArray) -> tuple[Learned, FloatArray]:
         """Coordinates fitted to two points or more, and the same points in these."""
-        along = self._numbers(points)
+        along = self.numbers(points)
         value, _ = self._values(positive(along))
         curve = CURVE / np.sqrt(value.mean(axis=0) ** 2 + MIN_VARIANCE)
         total = value + 0.5 * curve * value**2
         unit = self._if_positive(HALF_NORMAL * np.sqrt(total.var(axis=0) + MIN_VARIANCE), 1.0)
         along = self._if_positive(numbers(total / unit), along)
         origin, root = along.mean(axis=0), _root(np.cov(along.T).reshape(2 * along.shape[1:]))
-        return Learned(self.coordinates, unit, curve, origin, root), np.linalg.solve(root, (along - origin).T).T
+        learned = Learned(self.coordinates, unit, curve, origin, root)
+        return learned, learned.points(along)
 
     def narrowed(self, curvature: FloatArray, points: FloatArray) -> tuple[Learned, FloatArray]:
         """Coordinates in units of `WIDTH` standard deviations given all others, and the same points in these.
@@ -100,9 +131,6 @@ class Learned:
     def _if_positive(self, values: FloatArray, otherwise: FloatArray | float) -> FloatArray:
         """Values of coordinates that are positive numbers, others of the rest."""
         return values if self._positive is None else np.where(self._positive, values, otherwise)
-
-    def _numbers(self, points: FloatArray) -> FloatArray:
-        return self.origin + points @ self.root.T
 
     def _values(self, made: Positive) -> tuple[FloatArray, FloatArray]:
         """Values, and how fast what is positive grows with them."""

@@ -10,12 +10,14 @@ residual effects of their prior.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.arrays import FloatArray, IndexArray
 from bayesgroups.inference import lattices
-from bayesgroups.inference.collapsed.crossed.spectral_design import MIN_VARIANCE
+from bayesgroups.inference.collapsed.crossed.learned_coordinates import Piece
+from bayesgroups.inference.collapsed.crossed.spectral_design import MIN_VARIANCE, Kernel
 from bayesgroups.inference.collapsed.crossed.spectral_target import Target, split
 from bayesgroups.inference.collapsed.crossed.transport import returned
 
@@ -39,7 +41,8 @@ def redrawn(target: Target, points: FloatArray, rng: np.random.Generator) -> Flo
     residual[:, rows] = values.residuals[0].values
     along = basis.along(residual)
     total, left = values.along[0] + along, ((residual - basis.values(along)) ** 2).sum(axis=1)
-    first = _learned(target, first, total, left, rng)
+    effects = [effect.values for effect in values.effects]
+    first = _learned(target, first, total, left, effects, rng)
 
     learned = target.learned.at(first).values
     variance, alone = design.variance(learned, 0), design.own_variance(learned, 0)
@@ -50,6 +53,9 @@ def redrawn(target: Target, points: FloatArray, rng: np.random.Generator) -> Flo
     residual, without = residual[:, rows] - change, values.eta[:, 0] - residual[:, rows] + change
 
     _, *blocks = split(target.turns[0].of(of_shared) if target.turns else of_shared, target.pieces(0))
+    for number, block in enumerate(design.blocks):
+        if isinstance(block.loading, Kernel):  # effects stay, at another standard deviation
+            blocks[number] = returned(design.block_variance(learned, block), *target.blocks[number], effects[number])
     data, directions = target.residuals[0], target.directions[0]
     xi = returned(variance, directions.beside(alone), directions.observation, shared)
     pieces = np.concatenate([xi, *blocks], axis=1)
@@ -61,30 +67,45 @@ def redrawn(target: Target, points: FloatArray, rng: np.random.Generator) -> Flo
 
 
 def _learned(
-    target: Target, points: FloatArray, total: FloatArray, left: FloatArray, rng: np.random.Generator
+    target: Target,
+    points: FloatArray,
+    total: FloatArray,
+    left: FloatArray,
+    effects: list[FloatArray],
+    rng: np.random.Generator,
 ) -> FloatArray:
-    """Coordinates (draw, coordinate) of learned values, one after another.
+    """Coordinates (draw, coordinate) of learned values, whose numbers are drawn one after another.
 
-    ``total`` (draw, direction) are predictors along the directions, and ``left`` (draw,) is the sum of squares beyond these.
+    ``total`` (draw, direction) are predictors along the directions, ``left`` (draw,) is the sum of squares beyond these, and
+    ``effects`` are those of blocks.
     """
-    design, basis = target.design, target.design.spectrum
+    learned, design, basis = target.learned, target.design, target.design.spectrum
     number = basis.member[1:].sum(axis=0)
     squares = (total[:, 1:] ** 2 @ basis.member[1:])[:, None]  # of directions of one kind, the constant apart
-    level, left, spare = total[:, None, 0] ** 2, left[:, None], basis.combinations - basis.directions
-    drawn = points.copy()
-    for column in range(points.shape[1]):
+    level, left, spare = total[:, None, :1] ** 2, left[:, None, None], basis.combinations - basis.directions
+    numbers, values = learned.numbers(points), np.repeat(learned.at(points).values, POINTS, axis=0)
+    blocks = [pair for pair in zip(design.blocks, effects, strict=True) if isinstance(pair[0].loading, Kernel)]
+    for piece in learned.pieces:
+        kinds, drawn = design.kinds_of(piece.values), numbers[:, piece.numbers]
 
-        def log_density(at: FloatArray, column: int = column) -> FloatArray:
-            candidates = np.repeat(drawn, at.shape[1], axis=0)
+        def log_density(at: FloatArray, column: int, piece: Piece = piece, kinds: IndexArray = kinds) -> FloatArray:
+            candidates = np.repeat(numbers[:, piece.numbers], POINTS, axis=0)
             candidates[:, column] = at.ravel()
-            scaled = target.learned.at(candidates)
-            of_kind, alone = design.kind_variance(scaled.values, 0), design.own_variance(scaled.values, 0)
-            prior, of_kind = scaled.log_density().reshape(at.shape), of_kind.reshape(*at.shape, -1)
-            alone = alone.reshape(at.shape)
-            constant, of_kind = of_kind[..., basis.kind[0]] + design.level + alone, of_kind + alone[..., None]
-            told = np.log(constant) + level / constant + (number * np.log(of_kind) + squares / of_kind).sum(axis=-1)
-            return np.asarray(prior - 0.5 * (told + spare * np.log(alone) + left / alone))
+            scaled = piece.learned.at(candidates)
+            values[:, piece.values] = scaled.values
+            alone = design.own_variance(values, 0).reshape(*at.shape, 1)
+            of_kind = design.kind_variance(values, 0, kinds).reshape(*at.shape, -1) + alone
+            told = (number[kinds] * np.log(of_kind) + squares[..., kinds] / of_kind).sum(axis=-1, keepdims=True)
+            constant = of_kind[..., kinds == basis.kind[0]] + design.level
+            told += np.log(constant) + level / constant + spare * np.log(alone) + left / alone
+            for block, effect in blocks:
+                variance = design.block_variance(values, block)[:, 0].reshape(*at.shape, 1)
+                told += effect.shape[1] * np.log(variance) + (effect**2).sum(axis=1)[:, None, None] / variance
+            return np.asarray(scaled.log_density().reshape(at.shape) - 0.5 * told[..., 0])
 
-        spacing = np.exp(rng.uniform(*np.log(SPACING)))
-        drawn[:, column] = lattices.moved(drawn[:, column], log_density, POINTS, spacing, rng)
-    return drawn
+        for column in range(drawn.shape[1]):
+            spacing = np.exp(rng.uniform(*np.log(SPACING)))
+            density = partial(log_density, column=column)
+            drawn[:, column] = lattices.moved(drawn[:, column], density, POINTS, spacing, rng)
+        values[:, piece.values] = np.repeat(piece.learned.at(drawn).values, POINTS, axis=0)
+    return learned.points(numbers)

@@ -49,6 +49,11 @@ class Coordinates(Protocol):
         """Of every coordinate, whether it is a positive number; densities are then those of either sign."""
         ...
 
+    @property
+    def pieces(self) -> tuple[Coordinates, ...]:
+        """Coordinates that are independent of each other beforehand, in turn; their values are those of all."""
+        ...
+
     def at(self, a: FloatArray) -> Scaled:
         """Values and log densities at coordinates (draw, coordinate)."""
         ...
@@ -70,10 +75,24 @@ class StandardDeviations:
         """Of r2d2 the total alone."""
         return tuple(self.prior.family != "r2d2" or position == 0 for position in range(self.dimension))
 
+    @property
+    def pieces(self) -> tuple[Coordinates, ...]:
+        """One for every standard deviation, then those that are known, without coordinates; of r2d2 all are one."""
+        prior, learned = self.prior, self.dimension
+        if prior.family == "r2d2":
+            return (self,)
+        alone = (StandardDeviations(Prior(prior.family, (scale,))) for scale in prior.scale[:learned])
+        return *alone, StandardDeviations(Prior("known", self._fixed))
+
+    @property
+    def _fixed(self) -> tuple[float, ...]:
+        """Those that are known."""
+        rest, known = self.prior.scale[self.dimension :], self.prior.residual_sd
+        return rest if known is None else (*rest[:-1], known)
+
     def at(self, a: FloatArray) -> Scaled:
         """See `Coordinates`."""
-        prior, learned = self.prior, self.dimension
-        fixed = prior.scale[learned:] if prior.residual_sd is None else (*prior.scale[learned:-1], prior.residual_sd)
+        prior, learned, fixed = self.prior, self.dimension, self._fixed
         scale = np.array(prior.scale[:learned])
         if prior.family == "r2d2":
             within = _total_and_splits(a, float(np.sqrt((scale**2).sum())))
@@ -103,6 +122,11 @@ class Shares:
         """None."""
         return (False,) * self.number
 
+    @property
+    def pieces(self) -> tuple[Coordinates, ...]:
+        """One for every share."""
+        return (Shares(1),) * self.number
+
     def at(self, a: FloatArray) -> Scaled:
         """See `Coordinates`."""
         share = expit(a)
@@ -130,6 +154,11 @@ class Slopes:
         """It is not."""
         return (False,)
 
+    @property
+    def pieces(self) -> tuple[Coordinates, ...]:
+        """One."""
+        return (self,)
+
     def at(self, a: FloatArray) -> Scaled:
         """See `Coordinates`."""
         return Scaled(self.mean + self.sd * a, lambda: -0.5 * (a**2).sum(axis=1), lambda slope: self.sd * slope - a)
@@ -150,6 +179,11 @@ class Joined:
     def positive(self) -> tuple[bool, ...]:
         """Of all of them."""
         return tuple(each for part in self.parts for each in part.positive)
+
+    @property
+    def pieces(self) -> tuple[Coordinates, ...]:
+        """Those of all of them."""
+        return tuple(each for part in self.parts for each in part.pieces)
 
     def at(self, a: FloatArray) -> Scaled:
         """See `Coordinates`."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.arrays import FloatArray, IndexArray
 from bayesgroups.inference.collapsed.crossed.following import FollowingPredictor, Predictors, Priors
 from bayesgroups.inference.collapsed.crossed.predictor import indicator
 from bayesgroups.inference.collapsed.crossed.scale_coordinates import Joined, coordinates_of
@@ -92,10 +92,28 @@ class Design:
         of_kind = self.kind_variance(learned, part)
         return np.take(of_kind, self.spectrum.kind, axis=1)  # draw by draw in memory, as indices would not have it
 
-    def kind_variance(self, learned: FloatArray, part: int) -> FloatArray:
-        """The same along directions of every kind, (draw, kind)."""
-        of_kind = self._kernels(learned, part, self.kernels) @ self.spectrum.power.T
+    def kind_variance(self, learned: FloatArray, part: int, kinds: IndexArray | None = None) -> FloatArray:
+        """The same along directions of every kind, or some ``kinds``, (draw, kind)."""
+        power = self.spectrum.power if kinds is None else self.spectrum.power[kinds]
+        of_kind = self._kernels(learned, part, self.kernels) @ power.T
         return np.maximum(of_kind, MIN_VARIANCE, out=of_kind)
+
+    def kinds_of(self, values: slice) -> IndexArray:
+        """Kinds of directions on whose variances, with residual effects, some learned values of the first part have an influence.
+
+        That of the constant is always among them.
+        """
+        shares = self.shares_of(0).start
+
+        def made_of(kernel: Kernel) -> bool:
+            places = (kernel.component, *(() if kernel.share is None else (shares + kernel.share,)))
+            return any(values.start <= place < values.stop for place in places)
+
+        if self.residual_kernel is not None and made_of(self.residual_kernel):
+            return np.arange(len(self.spectrum.power))
+        some = self.spectrum.power[:, list(map(made_of, self.kernels))].any(axis=1)
+        some[self.spectrum.kind[0]] = True
+        return np.flatnonzero(some)
 
     def pull_variance(self, slope: FloatArray, learned: FloatArray, part: int, by_variance: FloatArray) -> None:
         """Derivatives by the learned values, from those by `variance`, added to ``slope``."""

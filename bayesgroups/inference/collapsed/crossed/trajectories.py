@@ -51,7 +51,7 @@ TARGET_ACCEPTANCE = 0.8
 GAIN = 2.0
 """Change of the logarithm of the step size by that of the mean acceptance, at first."""
 SMALLER = 0.5
-"""Factor on the step size of chains that did not mix or diverged."""
+"""Factor on the step size of chains that did not mix or diverged, every time."""
 MAX_ERROR = 1e-2
 """Largest error of gradients in single precision, of coordinates in standard deviations, with which they lead trajectories."""
 ROUNDING = 1e-12
@@ -87,6 +87,10 @@ class Run:
     step: float
     rng: np.random.Generator
     quarters: Sequence[int] = QUARTERS
+    smaller: float = 1.0
+    """Step size over that of the last warm-up."""
+    redraw: bool = False
+    """True if learned values are drawn given the predictors after every transition."""
 
     @property
     def thinning(self) -> int:
@@ -101,6 +105,8 @@ class Run:
             for _ in range(thin):
                 state, acceptance = _step(self.target, self.slope, state, self.step, self.rng, self.quarters)
                 divergences += int((acceptance == 0).sum())  # energies that differ by more than 700
+                if self.redraw:
+                    state = _redrawn(self.target, state, self.rng)
             point = self.target.values(state.point)
             kept.append(
                 (
@@ -123,10 +129,11 @@ class Run:
         On the way learned values are drawn given the predictors too: chains may have kept to an account that is none.
         """
         target, points = fitted(self.target, redrawn(self.target, self.state.point, self.rng))
-        state, _, step = _warm(target, points, self.step, REDRAWN, self.rng, redraw=True)
+        state, _, step = _warm(target, points, self.step / self.smaller, REDRAWN, self.rng, redraw=True)
         target, points = fitted(target, redrawn(target, state.point, self.rng))
         state, slope, step = _warm(target, points, step, LAST_WARM_UP, self.rng, redraw=True)
-        return replace(self, target=target, state=state, slope=slope, step=SMALLER * step, quarters=LATER_QUARTERS)
+        smaller = SMALLER * self.smaller
+        return Run(target, state, slope, smaller * step, self.rng, smaller=smaller, redraw=True)
 
 
 def run(design: Design, likelihood: Likelihood, eta: FloatArray, rng: np.random.Generator) -> Run:
@@ -174,8 +181,14 @@ def _warm(
         change = GAIN / np.sqrt(1 + transition) * (acceptance.mean() - TARGET_ACCEPTANCE)
         step = min(step * float(np.exp(change)), rotations.MAX_STEP)
         if redraw:
-            state = hamiltonian.start(target, redrawn(target, state.point, rng))
+            state = _redrawn(target, state, rng)
     return state, slope, step
+
+
+def _redrawn(target: Target, state: State, rng: np.random.Generator) -> State:
+    """Chains whose learned values are drawn given the predictors, where that can be done."""
+    points = redrawn(target, state.point, rng)
+    return state if points is state.point else hamiltonian.start(target, points)
 
 
 def _leading(target: Target, state: State) -> Slope:
