@@ -87,8 +87,8 @@ class StandardDeviations:
     @property
     def _fixed(self) -> tuple[float, ...]:
         """Those that are known."""
-        rest, known = self.prior.scale[self.dimension :], self.prior.residual_sd
-        return rest if known is None else (*rest[:-1], known)
+        rest, residual_sd = self.prior.scale[self.dimension :], self.prior.residual_sd
+        return rest if residual_sd is None else (*rest[:-1], residual_sd)
 
     def at(self, a: FloatArray) -> Scaled:
         """See `Coordinates`."""
