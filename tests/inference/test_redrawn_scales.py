@@ -218,3 +218,16 @@ def test_a_level_without_failures_among_many_rows_mixes(rows: int, seed: int) ->
     rate = posterior.draws["mu"].isel(metric=0).mean(("chain", "draw")).values
     assert (rate[k == n] > 0.99).all()
     assert np.abs(rate - k / n)[k < n].max() < 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 2, 9])
+def test_sparse_tables_of_five_attributes_are_answered(seed: int) -> None:
+    """Two fifths of the subgroups have no rows, others a handful or a hundred thousand, and rates differ without bound."""
+    rng, levels = np.random.default_rng(seed), np.array(list(itertools.product(range(2), repeat=5)))
+    n = np.where(rng.random(32) < 0.4, 0.0, np.round(np.exp(rng.normal(3, 3, 32))))
+    k = rng.binomial(n.astype(int), 1 / (1 + np.exp(-rng.normal(0, 2) - rng.normal(0, 3, 32))))
+    tally = bg.tally_from_counts(k, n, pd.DataFrame(levels.astype(str), columns=list("abcde")))
+    posterior = bg.CrossedEffects(own_effects="learned").collapsed(tally, seed=1)
+    assert posterior.engine == "hamiltonian"
+    assert all(check.passed for check in posterior.checks), posterior.checks
