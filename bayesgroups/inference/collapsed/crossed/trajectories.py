@@ -126,7 +126,8 @@ class Run:
     def again(self) -> Run:
         """Chains whose coordinates are fitted anew, with smaller steps.
 
-        Learned values are drawn given the predictors too, on the way and from then on: chains may have kept to an account that is none.
+        Learned values are drawn given the predictors too, on the way and from then on: chains may have kept to an account that
+        is none.
         """
         target, points = fitted(self.target, redrawn(self.target, self.state.point, self.rng))
         state, _, step = _warm(target, points, self.step / self.smaller, REDRAWN, self.rng, redraw=True)
