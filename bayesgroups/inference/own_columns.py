@@ -24,8 +24,9 @@ NODES_PER_LEADING_NODE = 3
 """Nodes of the quadrature for each that leads trajectories."""
 LARGEST_ERROR = 1.0
 """Standard error that is taken for one where there is none."""
-LOWEST = {"float32": -80.0, "float64": -300.0}
-"""Logarithm of the smallest ratio of likelihoods: numbers too small for full precision take processors much longer."""
+LOWEST = {np.dtype(np.float32): -80.0, np.dtype(np.float64): -300.0}
+"""Logarithm of the smallest ratio of likelihoods: numbers too small for full precision take processors much longer. In single
+precision, where its product with a small weight would be such a number, it is taken for 0."""
 SMALL_TAU, MIN_LAST_WEIGHT = 1e-3, 1e-28
 """Share of the prior's scale of tau at which the last node has so much weight at least where single precision does, which
 takes half the time: ratios of likelihoods below the lowest then add nothing that would tell."""
@@ -82,6 +83,9 @@ class Collapsed:
             heavy = self.nodes.weights(np.log([SMALL_TAU * prior.tau_scale]))[0, -1] > MIN_LAST_WEIGHT
         single = heavy and v.min(initial=np.inf) > 1 / MAX_PRECISION
         self.number: np.dtype[Any] = np.dtype(np.float32 if single else np.float64)
+        # Of many numbers, as where it is taken off: for a single one another routine may differ by a rounding error.
+        lowest = np.full(entry.shape, LOWEST[self.number], self.number)
+        self._nothing = np.exp(lowest) if single else None
         self._set(entry**2 * prior.variance(self.nodes.log_free)[:, None])
 
     def _set(self, variances: FloatArray) -> None:
@@ -123,10 +127,17 @@ class Collapsed:
         shape = (len(residual), *self.variances.shape)
         if self._room.shape != shape:
             self._room = np.empty(shape, self.number)
-        np.multiply((residual[:, None] ** 2).astype(self.number), gain, out=self._room)
+        square = (residual**2).astype(self.number)
+        np.multiply(square[:, None], gain, out=self._room)
         self._room += log_gain
-        np.maximum(self._room, LOWEST[self.number.name], out=self._room)
-        return np.exp(self._room, out=self._room)
+        # The first node has the smallest ratios, but for their logarithms of variances, which add to all.
+        if (square * gain[..., 0, :]).min(initial=0.0) > LOWEST[self.number]:
+            return np.exp(self._room, out=self._room)
+        np.maximum(self._room, LOWEST[self.number], out=self._room)
+        np.exp(self._room, out=self._room)
+        if self._nothing is not None:
+            self._room -= self._nothing
+        return self._room
 
     def mixture(self, likelihood: FloatArray, weight: FloatArray) -> FloatArray:
         """Likelihoods (chain, ..., subgroup) with scales integrated out, given weights (chain, ..., node)."""

@@ -7,18 +7,19 @@ its ranks, those of its distances from the median, and the ends of its tail.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import ndtri
 
 from bayesgroups.data.arrays import BoolArray, FloatArray, IndexArray
 
-AT_ONCE = 250_000
+AT_ONCE = 125_000
 """Numbers handled at once."""
 MIN_DRAWS_OF_A_CHAIN = 4
 """Draws of a chain below which nothing is said."""
 MIN_RANGE = 1e-15
 """Range of values that do not vary to the computer."""
-FIRST_LAGS = 24
+FIRST_LAGS = (6, 24)
 """Lags that are looked at before all of them are."""
 
 
@@ -46,15 +47,46 @@ def _statistics(draws: FloatArray, tail: tuple[float, float]) -> tuple[FloatArra
     cut = np.concatenate([draws[..., :half], draws[..., -half:]], axis=1)
     flat = cut.reshape(len(draws), -1)
     order = np.argsort(flat, axis=1)
-    ordered = np.take_along_axis(flat, order, axis=1)
+    ordered = taken(flat, order)
     score = _scores(order, ordered).reshape(cut.shape)
     size = flat.shape[1]
     middle = 0.5 * (ordered[:, [(size - 1) // 2]] + ordered[:, [size // 2]])
     folded = _scores(*folded_order(order, ordered, middle)).reshape(cut.shape)
-    ends = np.quantile(draws.reshape(len(draws), -1), tail, axis=1)[..., None, None]
+    every = ordered if draws.shape[2] == 2 * half else np.sort(draws.reshape(len(draws), -1), axis=1)
+    ends = [_quantile(every, share)[:, None, None] for share in tail]
     bulk, low, high = _effective(np.stack([score, cut <= ends[0], cut <= ends[1]]))
     r_hat = np.maximum(_r_hat(score), _r_hat(folded)) if draws.shape[1] > 1 else np.full(len(draws), np.nan)
     return r_hat, bulk, np.minimum(low, high)
+
+
+def taken[Number: np.generic](values: NDArray[Number], order: IndexArray) -> NDArray[Number]:
+    """Values (quantity, draw) in an order (quantity, draw): `numpy.take_along_axis`, one quantity after another in the cache.
+
+    >>> taken(np.array([[5.0, 1.0], [2.0, 4.0]]), np.array([[1, 0], [0, 1]])).tolist()
+    [[1.0, 5.0], [2.0, 4.0]]
+    """
+    into = np.empty(order.shape, values.dtype)
+    for each, at, row in zip(values, order, into, strict=True):
+        np.take(each, at, out=row, mode="clip")
+    return into
+
+
+def returned[Number: np.generic](values: NDArray[Number], order: IndexArray) -> NDArray[Number]:
+    """Values (quantity, draw) back from an order (quantity, draw) in which they were `taken`.
+
+    >>> returned(np.array([[1.0, 5.0], [2.0, 4.0]]), np.array([[1, 0], [0, 1]])).tolist()
+    [[5.0, 1.0], [2.0, 4.0]]
+    """
+    into = np.empty(order.shape, values.dtype)
+    for each, at, row in zip(values, order, into, strict=True):
+        row[at] = each
+    return into
+
+
+def _quantile(ordered: FloatArray, share: float) -> FloatArray:
+    """Quantiles (quantity,) of draws in order (quantity, draw), those of `numpy.quantile`, which sorts them again."""
+    below, between = divmod(share * (ordered.shape[1] - 1), 1)
+    return np.asarray(np.quantile(ordered[:, int(below) : int(below) + 2], between, axis=1))
 
 
 def folded_order(order: IndexArray, ordered: FloatArray, middle: FloatArray) -> tuple[IndexArray, FloatArray]:
@@ -71,12 +103,12 @@ def folded_order(order: IndexArray, ordered: FloatArray, middle: FloatArray) -> 
     distance[:, :half] = distance[:, :half][:, ::-1].copy()
     merged = np.argsort(distance, axis=1, kind="stable")  # which finds runs
     source = np.concatenate([order[:, :half][:, ::-1], order[:, half:]], axis=1)
-    return np.take_along_axis(source, merged, axis=1), np.take_along_axis(distance, merged, axis=1)
+    return taken(source, merged), taken(distance, merged)
 
 
 def _scores(order: IndexArray, ordered: FloatArray) -> FloatArray:
     """Normal scores (quantity, draw) of ranks, from the order of draws and the draws in order; ties share their mean rank."""
-    quantities, size = order.shape
+    size = order.shape[1]
     by_rank = np.broadcast_to(ndtri((np.arange(1, size + 1) - 0.375) / (size + 0.25)), order.shape)
     tied = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
     if tied.any():
@@ -85,9 +117,7 @@ def _scores(order: IndexArray, ordered: FloatArray) -> FloatArray:
             run = np.concatenate([[0], np.cumsum(ordered[at, 1:] != ordered[at, :-1])])
             mean_rank = (np.bincount(run, np.arange(1.0, size + 1)) / np.bincount(run))[run]
             by_rank[at] = ndtri((mean_rank - 0.375) / (size + 0.25))
-    scores = np.empty((quantities, size))
-    np.put_along_axis(scores, order, by_rank, axis=1)
-    return scores
+    return returned(by_rank, order)
 
 
 def _r_hat(values: FloatArray) -> FloatArray:
@@ -106,9 +136,12 @@ def _effective(values: FloatArray) -> FloatArray:
     centred = values - mean
     between = mean[..., 0].var(axis=-1, ddof=1) if values.shape[1] > 1 else np.zeros(len(values))
     # Where chains mix, few lags tell; all of them are had at the price of many.
-    time, told = _time(_first_lags(centred, min(FIRST_LAGS, draws)), between, draws)
-    if not told.all():
-        time[~told] = _time(_all_lags(centred[~told]), between[~told], draws)[0]
+    time, left = np.empty(len(values)), np.arange(len(values))
+    for lags in FIRST_LAGS:
+        time[left], told = _time(_first_lags(centred, min(lags, draws)), between, draws)
+        left, centred, between = left[~told], centred[~told], between[~told]
+    if len(left):
+        time[left] = _time(_all_lags(centred), between, draws)[0]
     number = values[0].size
     effective = number / np.maximum(time, 1 / np.log10(number))
     return np.asarray(

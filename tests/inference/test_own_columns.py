@@ -109,6 +109,21 @@ def test_far_data_do_not_underflow() -> None:
     assert slope[0, 1] == pytest.approx(-5.0 / 1e-4, rel=0.01)  # that of the slab
 
 
+def test_ratios_below_the_lowest_are_nothing_and_no_others_change() -> None:
+    """Sums of products of small numbers and small weights would leave the range of full precision."""
+    residual = np.array([[0.01, 0.4, 3.0, 0.2], [0.02, 0.1, 0.3, 40.0]])
+    own = Collapsed(np.ones(4), np.array([1e-4, 1e-4, 1e-4, 1e-3]), PRIORS["horseshoe"])
+    _, gain, _, log_gain = own._known
+    log_ratio = (residual[:, None] ** 2).astype(own.number) * gain + log_gain
+    below = log_ratio <= own_columns.LOWEST[own.number]
+    assert 0 < below.sum() < below.size / 2
+    likelihood = own.likelihood(residual, None)
+    assert not likelihood[below].any()
+    np.testing.assert_allclose(likelihood[log_ratio > -60.0], np.exp(log_ratio[log_ratio > -60.0]), rtol=1e-5)
+    near = own.likelihood(residual[:, :1].repeat(4, axis=1), None)
+    np.testing.assert_allclose(near[..., 0], np.exp(log_ratio[..., 0])[[0, 1]], rtol=1e-5)
+
+
 def test_nodes_without_own_columns() -> None:
     own = Collapsed(np.zeros(2), np.array([0.1, 0.2]), PRIORS["horseshoe"])
     assert own.nodes.log_free[0] == pytest.approx(np.log(0.01 * LARGEST_ERROR))
