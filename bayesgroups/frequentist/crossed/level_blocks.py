@@ -27,7 +27,7 @@ from bayesgroups.data.arrays import BoolArray, FloatArray, IntArray
 from bayesgroups.frequentist.crossed.component_space import ComponentSpace, Posterior
 from bayesgroups.frequentist.crossed.families import Family
 from bayesgroups.frequentist.crossed.level_layout import Layout
-from bayesgroups.frequentist.crossed.precision import inverse_and_log_determinant, invert_lower, noise
+from bayesgroups.frequentist.crossed.precision import inverse_and_log_determinant, invert_lower, noise, solve_lower
 
 CHUNK = 60_000
 """Numbers that the matrices of a chunk of points may hold."""
@@ -193,15 +193,13 @@ class LevelBlocks(ComponentSpace[BlockMatrices]):
 
     def log_likelihood(self, z: FloatArray, u: FloatArray, variances: FloatArray) -> FloatArray:
         """Log restricted likelihood (...,), without all that `solve` has besides."""
-        from scipy.linalg import solve_triangular
-
         levels = self._levels(u, variances)
         grid = self._grid(z - u @ z / u.sum())[..., None]
         weighed = levels.a @ grid
-        t = solve_triangular(levels.c, weighed.sum(axis=-3), lower=True, check_finite=False)
+        t = solve_lower(levels.c, weighed.sum(axis=-3))
         ones = np.swapaxes(levels.c, -1, -2) @ levels.some[:, None]
         factor = np.linalg.cholesky(levels.n)
-        columns = solve_triangular(factor, np.concatenate([ones, t], axis=-1), lower=True, check_finite=False)
+        columns = solve_lower(factor, np.concatenate([ones, t], axis=-1))
         row, pulled = np.moveaxis(columns, -1, 0)
         within = (grid * weighed).sum(axis=(-3, -2, -1)) - (t**2).sum(axis=(-2, -1))
         precision, product = (row**2).sum(axis=-1), (row * pulled).sum(axis=-1)
