@@ -62,11 +62,11 @@ class Learned:
         along = self.numbers(points)
         grown = positive(along)
         value, steep = self._values(grown)
-        by_number = self.unit * grown.slope
         scaled = self.coordinates.at(self._if_positive(value, along))
-        stretch = self._if_positive(by_number / steep, 1.0)
 
         def pull(slope: FloatArray) -> FloatArray:
+            by_number = self.unit * grown.slope
+            stretch = self._if_positive(by_number / steep, 1.0)
             bend = self._if_positive(grown.bend - self.curve * by_number / steep**2, 0.0)
             return np.asarray((stretch * scaled.pull(slope) + bend) @ self.root)
 

@@ -24,12 +24,21 @@ MIN_WITH_SLOPE = -30.0
 
 
 class Positive(NamedTuple):
-    """Positive numbers of others, their derivatives, and those of the logarithms of these."""
+    """Positive numbers of others, their derivatives, and, where asked for, logarithms of these with derivatives of their own."""
 
     of: FloatArray
     value: FloatArray
     slope: FloatArray
-    bend: FloatArray
+    density: FloatArray
+
+    @property
+    def bend(self) -> FloatArray:
+        """Derivatives of the logarithms: the ratio of density and slope, by logarithms where the slope is next to nothing."""
+        from scipy.special import log_ndtr
+
+        if self.of.min(initial=0.0) > MIN_WITH_SLOPE:
+            return self.density / self.slope
+        return np.asarray(np.exp(-0.5 * self.of**2 - log_ndtr(self.of)) / math.sqrt(2 * math.pi))
 
     @property
     def log_slope(self) -> FloatArray:
@@ -48,16 +57,7 @@ def positive(u: FloatArray) -> Positive:
     from scipy.special import ndtr
 
     slope, density = ndtr(u), np.exp(-0.5 * u**2) / math.sqrt(2 * math.pi)
-    return Positive(u, np.maximum(density + u * slope, MIN_VALUE), slope, _bend(u, density, slope))
-
-
-def _bend(u: FloatArray, density: FloatArray, slope: FloatArray) -> FloatArray:
-    """The ratio of density and slope, by logarithms where the slope is next to nothing."""
-    from scipy.special import log_ndtr
-
-    if u.min(initial=0.0) > MIN_WITH_SLOPE:
-        return density / slope
-    return np.asarray(np.exp(-0.5 * u**2 - log_ndtr(u)) / math.sqrt(2 * math.pi))
+    return Positive(u, np.maximum(density + u * slope, MIN_VALUE), slope, density)
 
 
 def numbers(value: FloatArray) -> FloatArray:

@@ -85,8 +85,8 @@ def _learned(
     level, left, spare = total[:, None, :1] ** 2, left[:, None, None], basis.combinations - basis.directions
     numbers, values = learned.numbers(points), np.repeat(learned.at(points).values, POINTS, axis=0)
     blocks = [pair for pair in zip(design.blocks, effects, strict=True) if isinstance(pair[0].loading, Kernel)]
-    for piece in learned.pieces:
-        kinds, drawn = design.kinds_of(piece.values), numbers[:, piece.numbers]
+    for piece, kinds in zip(learned.pieces, target.kinds_of_pieces, strict=True):
+        drawn = numbers[:, piece.numbers]
 
         def log_density(at: FloatArray, column: int, piece: Piece = piece, kinds: IndexArray = kinds) -> FloatArray:
             candidates = np.repeat(numbers[:, piece.numbers], POINTS, axis=0)

@@ -215,12 +215,16 @@ def _sinh(a: FloatArray, scale: FloatArray | float) -> Scaled:
         sinh = np.sinh(a)
         square = sinh**2
         cosh, inside = np.sqrt(1 + square), square / DEGREES
-        bend = sinh / cosh - (DEGREES + 1) / DEGREES * sinh * cosh / (1 + inside)
 
     def log_density() -> FloatArray:
         return np.asarray((np.log(cosh) - (DEGREES + 1) / 2 * np.log1p(inside)).sum(axis=1))
 
-    return Scaled(scale * sinh, log_density, lambda slope: scale * cosh * slope + bend)
+    def pull(slope: FloatArray) -> FloatArray:
+        with np.errstate(over="ignore", invalid="ignore"):
+            bend = sinh / cosh - (DEGREES + 1) / DEGREES * sinh * cosh / (1 + inside)
+        return scale * cosh * slope + bend
+
+    return Scaled(scale * sinh, log_density, pull)
 
 
 def _total_and_splits(a: FloatArray, scale: float) -> Scaled:

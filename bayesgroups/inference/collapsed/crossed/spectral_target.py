@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.arrays import FloatArray, IndexArray
 from bayesgroups.inference.collapsed.crossed.data_likelihoods import Likelihood
 from bayesgroups.inference.collapsed.crossed.learned_coordinates import Learned
 from bayesgroups.inference.collapsed.crossed.scale_coordinates import Scaled
@@ -267,6 +267,11 @@ class Target:
             return pull, values.slope
         passed = passed_on(values.made[1], pull[1])
         return [pull[0] + values.slope * passed, pull[1]], passed
+
+    @cached_property
+    def kinds_of_pieces(self) -> tuple[IndexArray, ...]:
+        """Kinds of directions on whose variances each piece of what is learned has an influence."""
+        return tuple(self.design.kinds_of(piece.values) for piece in self.learned.pieces)
 
     @cached_property
     def sizes(self) -> list[int]:
