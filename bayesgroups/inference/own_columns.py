@@ -83,15 +83,15 @@ class Collapsed:
             heavy = self.nodes.weights(np.log([SMALL_TAU * prior.tau_scale]))[0, -1] > MIN_LAST_WEIGHT
         single = heavy and v.min(initial=np.inf) > 1 / MAX_PRECISION
         self.number: np.dtype[Any] = np.dtype(np.float32 if single else np.float64)
-        # Of many numbers, as where it is taken off: for a single one another routine may differ by a rounding error.
-        lowest = np.full(entry.shape, LOWEST[self.number], self.number)
-        self._nothing = np.exp(lowest) if single else None
         self._set(entry**2 * prior.variance(self.nodes.log_free)[:, None])
 
     def _set(self, variances: FloatArray) -> None:
         self.variances = variances
         self._known = self._terms(self.v)
         self._room = np.empty((0, *variances.shape), self.number)
+        # Arrays as large take half the time of one number, of which another routine may make another exponential.
+        self._lowest = np.full(variances.shape, LOWEST[self.number], self.number)
+        self._nothing = np.exp(self._lowest) if self.number == np.float32 else None
 
     @cached_property
     def _coarse(self) -> Collapsed:
@@ -133,7 +133,7 @@ class Collapsed:
         # The first node has the smallest ratios, but for their logarithms of variances, which add to all.
         if (square * gain[..., 0, :]).min(initial=0.0) > LOWEST[self.number]:
             return np.exp(self._room, out=self._room)
-        np.maximum(self._room, LOWEST[self.number], out=self._room)
+        np.maximum(self._room, self._lowest, out=self._room)
         np.exp(self._room, out=self._room)
         if self._nothing is not None:
             self._room -= self._nothing
