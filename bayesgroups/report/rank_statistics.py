@@ -54,7 +54,7 @@ def _statistics(draws: FloatArray, tail: tuple[float, float]) -> tuple[FloatArra
     folded = _scores(*folded_order(order, ordered, middle)).reshape(cut.shape)
     every = ordered if draws.shape[2] == 2 * half else np.sort(draws.reshape(len(draws), -1), axis=1)
     ends = [_quantile(every, share)[:, None, None] for share in tail]
-    bulk, low, high = _effective(np.stack([score, cut <= ends[0], cut <= ends[1]]))
+    bulk, low, high = _effective(np.stack([score, cut <= ends[0], cut <= ends[1]], dtype=np.float64))
     r_hat = np.maximum(_r_hat(score), _r_hat(folded)) if draws.shape[1] > 1 else np.full(len(draws), np.nan)
     return r_hat, bulk, np.minimum(low, high)
 
