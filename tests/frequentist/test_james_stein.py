@@ -223,6 +223,20 @@ def test_whatever_comes_the_answer_is_whole(
     assert np.isfinite(estimate[np.isfinite(tally["estimate"].values)]).all()
 
 
+def test_estimates_that_hardly_differ_are_not_carried_beyond_all_numbers() -> None:
+    """Q of 1e-310, or of nothing to the computer: the plain factor would be minus infinity."""
+    z, v = np.array([0.0, 0.0, 0.0, 1.9319637824966177e-173]), np.array([1e-300, 1e-300, 1e-300, 1e12])
+    for scale in (1.0, 1e10, 1e12, 1e17, 1e18, 1e60):
+        found = bock.fit(scale * z, v, positive_part=False)
+        assert np.isfinite(found.estimate).all()
+        assert np.isfinite(found.factor)
+    found = bock.fit(z, v, positive_part=False)
+    assert found.factor == 1
+    np.testing.assert_array_equal(found.estimate, z)
+    apart = bock.fit(1e90 * z, v, positive_part=False)
+    assert apart.factor < -1e90  # as the formula has it, where it has numbers
+
+
 def test_bootstrap_intervals_cover_on_average() -> None:
     """All levels, subgroups that hardly differ and subgroups that do; the record has the precise shares."""
     random, variance = np.random.default_rng(1), 0.2 / np.geomspace(4, 80, 12)

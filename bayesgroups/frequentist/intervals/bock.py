@@ -33,7 +33,7 @@ class BockFit:
     the way to the centre, 1 - factor, NaN where there is nothing to shrink. ``overall``, ``q``, ``factor``, ``number``
     (...) are the centre mu0, the statistic Q, what is left of each distance to the centre, and the number K of the groups
     they rest on: those with a finite estimate and a positive, finite sampling variance. The factor is 1 where there are
-    too few, and where Q is 0. ``few`` (...) marks three groups or fewer, two or fewer around a known centre; ``imputed``
+    too few, where Q is 0, and where it is so small that estimates carried past the centre would be no numbers. ``few`` (...) marks three groups or fewer, two or fewer around a known centre; ``imputed``
     (..., group) groups without an estimate.
     """
 
@@ -89,6 +89,8 @@ def fit(
             factor = np.maximum(factor, 0.0)
         overall = np.where(k > 0, m, mean) * units.unit + units.centre  # not a number where there is none
         shrunk = (m + factor * (y - m)) * units.unit + units.centre
+        beyond = (units.use & ~np.isfinite(shrunk)).any(axis=-1, keepdims=True)
+        factor = np.where(beyond, 1.0, factor)
         changed = units.use & (factor != 1)  # what is not shrunk stays as it came, to the last digit
         imputed = ~np.isfinite(z) | np.isposinf(v)
         observed = np.where(v >= 0, z, np.nan)
