@@ -33,8 +33,8 @@ class BockFit:
     the way to the centre, 1 - factor, NaN where there is nothing to shrink. ``overall``, ``q``, ``factor``, ``number``
     (...) are the centre mu0, the statistic Q, what is left of each distance to the centre, and the number K of the groups
     they rest on: those with a finite estimate and a positive, finite sampling variance. The factor is 1 where there are
-    too few, where Q is 0, and where it is so small that estimates carried past the centre would be no numbers. ``few`` (...) marks three groups or fewer, two or fewer around a known centre; ``imputed``
-    (..., group) groups without an estimate.
+    too few, where Q is 0, and where it is so small that estimates carried past the centre would be no numbers. ``few`` (...)
+    marks three groups or fewer, two or fewer around a known centre; ``imputed`` (..., group) groups without an estimate.
     """
 
     estimate: FloatArray
