@@ -7,7 +7,6 @@ its ranks, those of its distances from the median, and the ends of its tail.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import ndtri
 
@@ -47,7 +46,7 @@ def _statistics(draws: FloatArray, tail: tuple[float, float]) -> tuple[FloatArra
     cut = np.concatenate([draws[..., :half], draws[..., -half:]], axis=1)
     flat = cut.reshape(len(draws), -1)
     order = np.argsort(flat, axis=1)
-    ordered = taken(flat, order)
+    ordered = np.take_along_axis(flat, order, axis=1)
     score = _scores(order, ordered).reshape(cut.shape)
     size = flat.shape[1]
     middle = 0.5 * (ordered[:, [(size - 1) // 2]] + ordered[:, [size // 2]])
@@ -57,30 +56,6 @@ def _statistics(draws: FloatArray, tail: tuple[float, float]) -> tuple[FloatArra
     bulk, low, high = _effective(np.stack([score, cut <= ends[0], cut <= ends[1]], dtype=np.float64))
     r_hat = np.maximum(_r_hat(score), _r_hat(folded)) if draws.shape[1] > 1 else np.full(len(draws), np.nan)
     return r_hat, bulk, np.minimum(low, high)
-
-
-def taken[Number: np.generic](values: NDArray[Number], order: IndexArray) -> NDArray[Number]:
-    """Values (quantity, draw) in an order (quantity, draw): `numpy.take_along_axis`, one quantity after another in the cache.
-
-    >>> taken(np.array([[5.0, 1.0], [2.0, 4.0]]), np.array([[1, 0], [0, 1]])).tolist()
-    [[1.0, 5.0], [2.0, 4.0]]
-    """
-    into = np.empty(order.shape, values.dtype)
-    for each, at, row in zip(values, order, into, strict=True):
-        np.take(each, at, out=row, mode="clip")
-    return into
-
-
-def returned[Number: np.generic](values: NDArray[Number], order: IndexArray) -> NDArray[Number]:
-    """Values (quantity, draw) back from an order (quantity, draw) in which they were `taken`.
-
-    >>> returned(np.array([[1.0, 5.0], [2.0, 4.0]]), np.array([[1, 0], [0, 1]])).tolist()
-    [[5.0, 1.0], [2.0, 4.0]]
-    """
-    into = np.empty(order.shape, values.dtype)
-    for each, at, row in zip(values, order, into, strict=True):
-        row[at] = each
-    return into
 
 
 def _quantile(ordered: FloatArray, share: float) -> FloatArray:
@@ -103,12 +78,12 @@ def folded_order(order: IndexArray, ordered: FloatArray, middle: FloatArray) -> 
     distance[:, :half] = distance[:, :half][:, ::-1].copy()
     merged = np.argsort(distance, axis=1, kind="stable")  # which finds runs
     source = np.concatenate([order[:, :half][:, ::-1], order[:, half:]], axis=1)
-    return taken(source, merged), taken(distance, merged)
+    return np.take_along_axis(source, merged, axis=1), np.take_along_axis(distance, merged, axis=1)
 
 
 def _scores(order: IndexArray, ordered: FloatArray) -> FloatArray:
     """Normal scores (quantity, draw) of ranks, from the order of draws and the draws in order; ties share their mean rank."""
-    size = order.shape[1]
+    quantities, size = order.shape
     by_rank = np.broadcast_to(ndtri((np.arange(1, size + 1) - 0.375) / (size + 0.25)), order.shape)
     tied = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
     if tied.any():
@@ -117,7 +92,9 @@ def _scores(order: IndexArray, ordered: FloatArray) -> FloatArray:
             run = np.concatenate([[0], np.cumsum(ordered[at, 1:] != ordered[at, :-1])])
             mean_rank = (np.bincount(run, np.arange(1.0, size + 1)) / np.bincount(run))[run]
             by_rank[at] = ndtri((mean_rank - 0.375) / (size + 0.25))
-    return returned(by_rank, order)
+    scores = np.empty((quantities, size))
+    np.put_along_axis(scores, order, by_rank, axis=1)
+    return scores
 
 
 def _r_hat(values: FloatArray) -> FloatArray:

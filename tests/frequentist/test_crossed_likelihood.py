@@ -6,12 +6,11 @@ import itertools
 
 import numpy as np
 import pytest
-from scipy.linalg import solve_triangular
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.crossed import marginal_likelihood, mixture, multi_task
 from bayesgroups.frequentist.crossed.families import family
-from bayesgroups.frequentist.crossed.precision import combine, invert_lower, solve_lower, weigh
+from bayesgroups.frequentist.crossed.precision import combine, invert_lower, weigh
 from bayesgroups.frequentist.crossed.restricted import CHUNK, Restricted
 from bayesgroups.frequentist.crossed.stacked import stack
 from bayesgroups.frequentist.intervals import morris
@@ -47,13 +46,6 @@ def test_weights_of_errors_that_no_law_has_are_inverses_too() -> None:
 def test_inverses_of_triangles() -> None:
     factors = np.tril(np.random.default_rng(1).standard_normal((3, 40, 40))) + 8 * np.eye(40)
     np.testing.assert_allclose(invert_lower(factors) @ factors, np.broadcast_to(np.eye(40), factors.shape), atol=1e-12)
-
-
-def test_triangular_systems_are_those_of_scipy() -> None:
-    rng = np.random.default_rng(1)
-    factors, right = np.tril(rng.standard_normal((2, 3, 24, 24))) + 5 * np.eye(24), rng.standard_normal((2, 3, 24, 2))
-    np.testing.assert_array_equal(solve_lower(factors, right), solve_triangular(factors, right, lower=True))
-    np.testing.assert_allclose(factors @ solve_lower(factors, right), right, atol=1e-12)
 
 
 def test_slope() -> None:

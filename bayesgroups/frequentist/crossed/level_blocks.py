@@ -27,7 +27,7 @@ from bayesgroups.data.arrays import BoolArray, FloatArray, IntArray
 from bayesgroups.frequentist.crossed.component_space import ComponentSpace, Posterior
 from bayesgroups.frequentist.crossed.families import Family
 from bayesgroups.frequentist.crossed.level_layout import Layout
-from bayesgroups.frequentist.crossed.precision import inverse_and_log_determinant, invert_lower, noise, solve_lower
+from bayesgroups.frequentist.crossed.precision import inverse_and_log_determinant, invert_lower, noise
 
 CHUNK = 60_000
 """Numbers that the matrices of a chunk of points may hold."""
@@ -196,10 +196,11 @@ class LevelBlocks(ComponentSpace[BlockMatrices]):
         levels = self._levels(u, variances)
         grid = self._grid(z - u @ z / u.sum())[..., None]
         weighed = levels.a @ grid
-        t = solve_lower(levels.c, weighed.sum(axis=-3))
+        # NumPy solves all of them in one call; SciPy, which knows of triangles, one after another in Python.
+        t = np.linalg.solve(levels.c, weighed.sum(axis=-3))
         ones = np.swapaxes(levels.c, -1, -2) @ levels.some[:, None]
         factor = np.linalg.cholesky(levels.n)
-        columns = solve_lower(factor, np.concatenate([ones, t], axis=-1))
+        columns = np.linalg.solve(factor, np.concatenate([ones, t], axis=-1))
         row, pulled = np.moveaxis(columns, -1, 0)
         within = (grid * weighed).sum(axis=(-3, -2, -1)) - (t**2).sum(axis=(-2, -1))
         precision, product = (row**2).sum(axis=-1), (row * pulled).sum(axis=-1)

@@ -75,22 +75,6 @@ def invert_lower(factor: FloatArray) -> FloatArray:
     return np.reshape(each, factor.shape)
 
 
-def solve_lower(factor: FloatArray, right: FloatArray) -> FloatArray:
-    """Solutions of lower triangular systems, (..., group, column) from factors (..., group, group), one call for each.
-
-    >>> solve_lower(np.array([[[2.0, 0.0], [1.0, 4.0]]]), np.array([[[2.0], [9.0]]])).tolist()
-    [[[1.0], [2.0]]]
-    """
-    from scipy.linalg import get_lapack_funcs
-
-    (trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
-    groups, columns = right.shape[-2:]
-    pairs = zip(factor.reshape(-1, groups, groups), right.reshape(-1, groups, columns), strict=True)
-    # Transposed, since LAPACK counts columns first: no factor is copied into another order.
-    each = [trtrs(matrix.T, vectors, lower=0, trans=1)[0] for matrix, vectors in pairs]
-    return np.reshape(each, right.shape)
-
-
 def noise(u: FloatArray) -> FloatArray:
     """Sampling variances 1/u, 0 for groups without data, whose weights are 0."""
     used = u > 0
