@@ -253,7 +253,7 @@ class Chains:
             near = self.collapsed.near_slope(self.z - point @ self.shared.T, further, weight)
             return np.asarray(-near @ self.shared - precision * point, dtype=np.float64)
 
-        tuning = Tuning(np.full(len(weight), self.step), 1 / np.sqrt(precision + self.information))
+        tuning = Tuning(self.step, 1 / np.sqrt(precision + self.information))
         state = hamiltonian.start(log_density, self.drawn)
         state, acceptance = hamiltonian.step(log_density, state, tuning, self.rng, LENGTHS, slope)
         self.drawn = state.point

@@ -19,15 +19,15 @@ LogDensity = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 Move = Callable[["State"], "State"]
 """Another transition that leaves the same density invariant."""
 
-TARGET_ACCEPTANCE = 0.75
+TARGET_ACCEPTANCE = 0.85
 MEAN_LENGTH = 1.4
 """Mean length of a trajectory in standard deviations; a quarter turn of a normal density is pi / 2."""
 MAX_STEPS = 24
-FIRST_STEP = 0.2
+FIRST_STEP = 0.5
 WINDOWS = (0.1, 0.25, 0.6)
-"""Shares of the warm-up after which the scales of the coordinates are estimated anew, from the draws since the last."""
-PRIOR_SPREAD = 0.03
-"""Standard deviation towards which estimates of others are pulled."""
+"""Shares of the warm-up after which the scales of the coordinates are estimated anew, from what was seen since the last."""
+GAIN = 2.0
+"""Change of the logarithm of the step size by that of the mean acceptance, at first."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,9 @@ class State:
 
 @dataclass(frozen=True)
 class Tuning:
-    """Result of the warm-up: a step size per chain, and a standard deviation per coordinate."""
+    """Result of the warm-up: a step size, and a standard deviation per coordinate."""
 
-    step: FloatArray
+    step: float
     spread: FloatArray
 
 
@@ -68,7 +68,7 @@ def step(
     """
     chains = len(state.value)
     length = lengths[0] + (lengths[1] - lengths[0]) * rng.random()
-    steps = int(np.clip(np.ceil(length / np.median(tuning.step)), 1, MAX_STEPS))
+    steps = int(np.clip(np.ceil(length / tuning.step), 1, MAX_STEPS))
     size = (tuning.step * rng.uniform(0.8, 1.2, chains))[:, None] * tuning.spread
     momentum = rng.standard_normal(state.point.shape)
     point, value, gradient = state.point.copy(), state.value, state.gradient
@@ -102,36 +102,31 @@ def choose(moved: NDArray[np.bool_], proposed: State, state: State) -> State:
 def warm_up(
     log_density: LogDensity, state: State, iterations: int, rng: np.random.Generator, *, between: Move
 ) -> tuple[State, Tuning]:
-    """State where the mass is after 1 or more transitions, and step sizes and scales tuned on the way.
+    """State where the mass is after 1 or more transitions, and the step size and scales tuned on the way.
 
-    ``between`` is a further transition after each. Hoffman and Gelman (2014), JMLR 15, section 3.2, for the averaging of
-    the step size.
+    ``between`` is a further transition after each. The step size follows the mean acceptance of all chains: Robbins and Monro
+    (1951), doi:10.1214/aoms/1177729586.
     """
-    chains, size = state.point.shape
-    tuning = Tuning(np.full(chains, FIRST_STEP), np.ones(size))
     edges = {int(share * iterations) for share in WINDOWS}
-    seen: list[FloatArray] = []
-    anchor, excess, averaged, count = np.log(10 * tuning.step), np.zeros(chains), np.log(tuning.step), 0
+    size, scales, seen = FIRST_STEP, spread([state]), []
     for iteration in range(iterations):
-        state, acceptance = step(log_density, state, tuning, rng)
+        state, acceptance = step(log_density, state, Tuning(size, scales), rng)
         state = between(state)
-        seen.append(state.point)
-        count += 1
-        excess += (TARGET_ACCEPTANCE - acceptance - excess) / (count + 10)
-        log_step = anchor - np.sqrt(count) / 0.05 * excess
-        averaged += count**-0.75 * (log_step - averaged)
-        tuning = Tuning(np.exp(log_step), tuning.spread)
+        size *= float(np.exp(GAIN / np.sqrt(1 + iteration) * (acceptance.mean() - TARGET_ACCEPTANCE)))
+        seen.append(state)
         if iteration + 1 in edges:
-            spread = _spread(np.array(seen))
-            seen = []
-            anchor, excess, count = averaged + np.log(10), np.zeros(chains), 0
-            tuning = Tuning(np.exp(averaged), spread)
-    return state, Tuning(np.exp(averaged), tuning.spread)
+            scales, seen = spread(seen), []
+    return state, Tuning(size, scales)
 
 
-def _spread(points: FloatArray) -> FloatArray:
-    """Standard deviations of the coordinates over draws and chains, pulled a little towards one that is small."""
-    points = points.reshape(-1, points.shape[-1])
-    weight = len(points) / (len(points) + 5.0)
-    variance = points.var(axis=0)
-    return np.asarray(np.sqrt(weight * variance + (1 - weight) * PRIOR_SPREAD**2), dtype=np.float64)
+def spread(states: list[State]) -> FloatArray:
+    """Standard deviations of the coordinates, from how points and gradients at them vary over states and chains.
+
+    Of a normal density the ratio of both is its variance wherever the chains are, so that they need not have come to its mass
+    (Seyboldt, Carlson and Carpenter 2026, arXiv:2603.18845). 1 where gradients do not vary.
+    """
+    points = np.concatenate([each.point for each in states])
+    gradients = np.concatenate([each.gradient for each in states])
+    with np.errstate(all="ignore"):
+        variance = points.std(axis=0) / gradients.std(axis=0)
+    return np.asarray(np.sqrt(np.where(np.isfinite(variance) & (variance > 0), variance, 1.0)), dtype=np.float64)

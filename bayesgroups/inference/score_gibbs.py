@@ -162,19 +162,20 @@ class _Kernel:
         self.sums = None if warped is None else WarpedSums(warped.rows)
         self.rows, self.turns = Rows(count), 1
         self.size = design.components + 2
-        self.groups, chains = groups, groups * GIBBS_CHAINS_OF_A_GROUP
+        self.groups, self.chains = groups, groups * GIBBS_CHAINS_OF_A_GROUP
         rows, cells = np.maximum(count.sum(axis=0), 1.0), np.maximum((count > 1).sum(axis=0), 1)
         # Steps that are stable even where the spread is next to nothing and sigma is as well known as all rows can tell.
         narrow = 0.7 / np.sqrt(rows) + 0.1 * prior.spread / np.sqrt(cells)
         spread = np.array([*np.minimum(narrow, prior.log_sd), 1.0 / np.sqrt(cells.sum()) + 0.3])
-        self.own_tuning = Tuning(np.full(chains, 0.5), spread)
+        self.own_tuning = Tuning(0.5, spread)
         self.seen: list[tuple[FloatArray, ...]] = []
         self.shapes: list[FloatArray] = []
-        self.tuning = Tuning(np.full(chains, hamiltonian.FIRST_STEP), np.full(2, 0.2))
+        self.hypers: list[FloatArray] = []
+        self.tuning = Tuning(hamiltonian.FIRST_STEP, np.ones(2))
 
     def begin(self) -> None:
         """Scatter the groups of chains about the prior."""
-        self.shape = np.zeros((len(self.tuning.step), 2))
+        self.shape = np.zeros((self.chains, 2))
         if self.warped is not None:
             start = self.warped.start
             self.about = _Proposals.of(np.array([start.epsilon, start.log_delta]), np.linalg.inv(start.hessian))
@@ -259,6 +260,7 @@ class _Kernel:
         state = hamiltonian.start(density, self.hyper)
         moved, _ = hamiltonian.step(density, state, self.own_tuning, self.rng, slope=slope)
         self.hyper = moved.point
+        self.hypers.append(self.hyper)
 
     def _hyper_prior(self, hyper: FloatArray) -> FloatArray:
         ratio = (np.exp(hyper[..., 2]) / self.prior.spread) ** 2
@@ -292,9 +294,12 @@ class _Kernel:
     def warmed_up(self, tuning: Tuning) -> None:
         """End the warm-up: tuning is fixed then, and draws are kept.
 
-        Warps are proposed about where the chains have been since half of it: the fit knows nothing of the hierarchy.
+        Steps of hyper-parameters are no longer than these varied in the second half of it. Warps are proposed about where the
+        chains were then: the fit knows nothing of the hierarchy.
         """
         self.tuning, self.turns = tuning, PER_SCALES
+        spread = np.concatenate(self.hypers[len(self.hypers) // 2 :]).std(axis=0)
+        self.own_tuning = replace(self.own_tuning, spread=np.minimum(spread, self.own_tuning.spread))
         if self.warped is not None:
             visited = np.concatenate(self.shapes[len(self.shapes) // 2 :])
             fitted = np.linalg.inv(self.warped.start.hessian)

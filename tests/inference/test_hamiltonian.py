@@ -6,7 +6,7 @@ import numpy as np
 from scipy import stats
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.inference.hamiltonian import State, Tuning, choose, start, step, warm_up
+from bayesgroups.inference.hamiltonian import State, Tuning, choose, spread, start, step, warm_up
 
 
 def stay(state: State) -> State:
@@ -46,7 +46,7 @@ def test_what_has_no_density_is_never_entered() -> None:
         return np.where(inside, -x.sum(axis=1), np.nan), -np.ones_like(x)
 
     rng = np.random.default_rng(3)
-    state, tuning, found = start(density, np.ones((4, 1))), Tuning(np.full(4, 0.3), np.ones(1)), []
+    state, tuning, found = start(density, np.ones((4, 1))), Tuning(0.3, np.ones(1)), []
     for _ in range(4000):
         state, acceptance = step(density, state, tuning, rng)
         found.append(state.point)
@@ -61,3 +61,33 @@ def test_chains_move_one_by_one() -> None:
     assert found.value.tolist() == [1, 0, 1]
     assert (found.point == found.value[:, None]).all()
     assert (found.gradient == found.value[:, None]).all()
+
+
+def test_scales_of_a_normal_density_are_told_by_points_far_from_its_mass() -> None:
+    sd = np.array([0.02, 1.0, 50.0])
+    points = 100 + 0.01 * np.random.default_rng(1).standard_normal((4, 3))
+    states = [start(lambda x: (-0.5 * ((x / sd) ** 2).sum(axis=1), -x / sd**2), each) for each in (points, 2 * points)]
+    np.testing.assert_allclose(spread(states), sd)
+
+
+def test_scales_are_one_where_gradients_do_not_tell() -> None:
+    points = np.array([[1.0, 1.0, 1.0], [1.0, 2.0, 3.0]])
+    gradients = np.array([[1.0, 2.0, 3.0], [2.0, 2.0, np.nan]])
+    assert spread([State(points, np.zeros(2), gradients)]).tolist() == [1, 1, 1]
+
+
+def test_a_warm_up_takes_few_steps_where_scales_are_unequal() -> None:
+    """From the first transition on, though chains begin as far out as there are ten standard deviations of one coordinate."""
+    sd, gradients = np.array([0.05, 1.0]), 0
+
+    def density(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        nonlocal gradients
+        gradients += 1
+        return -0.5 * ((x / sd) ** 2).sum(axis=1), -x / sd**2
+
+    rng = np.random.default_rng(1)
+    begun = start(density, 0.5 * rng.standard_normal((4, 2)).repeat(4, axis=0))
+    state, tuning = warm_up(density, begun, 50, rng, between=stay)
+    assert gradients < 50 * 3
+    assert 0.5 < tuning.step < 2.5
+    assert (np.abs(state.point) < 5 * sd).all()

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
+import numpy as np
+import pytest
+
+from bayesgroups.data.arrays import FloatArray
+from bayesgroups.inference.hamiltonian import LogDensity, State, step
 from bayesgroups.inference.score_effects import Design
 from bayesgroups.inference.score_gibbs import PER_SCALES, ScoreDraws, ScorePrior, Warped, sample
 from bayesgroups.inference.short_chains import GIBBS_CHAINS_OF_A_GROUP
@@ -92,3 +97,22 @@ def test_the_seed_decides_everything() -> None:
     )
     assert np.array_equal(first, second)
     assert not np.array_equal(first, other)
+
+
+def test_hyper_parameters_of_many_cells_move(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are known to a few hundredths then, and trajectories are no longer than that."""
+    accepted: list[float] = []
+
+    def followed(log_density: LogDensity, state: State, *rest: Any, **more: Any) -> tuple[State, FloatArray]:
+        moved, acceptance = step(log_density, state, *rest, **more)
+        if state.point.shape[1] == 3:
+            accepted.append(float(acceptance.mean()))
+        return moved, acceptance
+
+    monkeypatch.setattr("bayesgroups.inference.hamiltonian.step", followed)
+    groups, rng = 400, np.random.default_rng(4)
+    sd = np.exp(0.3 * rng.standard_normal((groups, 2)))
+    count = np.full((groups, 2), 50.0)
+    design = Design(np.broadcast_to(np.eye(2), (groups, 2, 2)), np.array([-1, -1]), np.full(2, 3.0), 0)
+    sample(design, count, *_cells(0 * sd, sd, count, 1), PRIOR, np.random.default_rng(1), draws=200)
+    assert np.mean(accepted[-20:]) > 0.85
