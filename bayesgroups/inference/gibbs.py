@@ -56,8 +56,6 @@ LENGTHS = (2.0, 5.0)
 """Shortest and longest trajectory of shared coefficients, in standard deviations of what is left if others are known."""
 TARGET_ACCEPTANCE = 0.75
 FIRST_STEP, FIRST_INFORMATION = 0.5, 100.0
-GAIN = 2.0
-"""Change of the logarithm of the step size by that of the mean acceptance, at first."""
 WARM_UP = 50
 """Transitions before the first draw."""
 INNER = 2
@@ -124,7 +122,7 @@ class Chains:
         self._settle()
         self._draw()
         for transition in range(WARM_UP):
-            self._transition(GAIN / np.sqrt(1 + transition))
+            self._transition(hamiltonian.gain(transition))
 
     def sample(self, draws: int, thin: int = 1) -> CoefficientDraws:
         """So many further draws of every chain, `INNER` of them after every ``thin`` transitions."""
@@ -260,7 +258,7 @@ class Chains:
         if gain:
             told = state.gradient + precision * state.point
             self.information = self.information + gain / 3 * ((told**2).mean(axis=0) - self.information)
-            self.step *= float(np.exp(gain * (acceptance.mean() - TARGET_ACCEPTANCE)))
+            self.step = hamiltonian.tuned(self.step, acceptance, TARGET_ACCEPTANCE, gain)
 
     def _draw_further(self, at: int, residual: FloatArray) -> None:
         """Scales of a further layer of own columns, given those of all others."""

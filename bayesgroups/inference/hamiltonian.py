@@ -20,6 +20,7 @@ Move = Callable[["State"], "State"]
 """Another transition that leaves the same density invariant."""
 
 TARGET_ACCEPTANCE = 0.85
+"""Mean acceptance that the step size is tuned to, where coordinates are few and their transitions are cheap."""
 MEAN_LENGTH = 1.4
 """Mean length of a trajectory in standard deviations; a quarter turn of a normal density is pi / 2."""
 MAX_STEPS = 24
@@ -104,19 +105,32 @@ def warm_up(
 ) -> tuple[State, Tuning]:
     """State where the mass is after 1 or more transitions, and the step size and scales tuned on the way.
 
-    ``between`` is a further transition after each. The step size follows the mean acceptance of all chains: Robbins and Monro
-    (1951), doi:10.1214/aoms/1177729586.
+    ``between`` is a further transition after each.
     """
     edges = {int(share * iterations) for share in WINDOWS}
     size, scales, seen = FIRST_STEP, spread([state]), []
     for iteration in range(iterations):
         state, acceptance = step(log_density, state, Tuning(size, scales), rng)
         state = between(state)
-        size *= float(np.exp(GAIN / np.sqrt(1 + iteration) * (acceptance.mean() - TARGET_ACCEPTANCE)))
+        size = tuned(size, acceptance, TARGET_ACCEPTANCE, gain(iteration))
         seen.append(state)
         if iteration + 1 in edges:
             scales, seen = spread(seen), []
     return state, Tuning(size, scales)
+
+
+def gain(transition: int) -> float:
+    """Gain of the tuning after so many transitions, which falls with their root."""
+    return float(GAIN / np.sqrt(1 + transition))
+
+
+def tuned(size: float, acceptance: FloatArray, target: float, gain: float) -> float:
+    """Step size that follows the mean acceptance of all chains: Robbins and Monro (1951), doi:10.1214/aoms/1177729586.
+
+    >>> tuned(0.5, np.array([0.9, 0.7]), 0.8, gain(0)), tuned(0.5, np.ones(2), 0.8, gain(0)) > 0.5
+    (0.5, True)
+    """
+    return size * float(np.exp(gain * (acceptance.mean() - target)))
 
 
 def spread(states: list[State]) -> FloatArray:

@@ -77,7 +77,7 @@ def test_scales_are_one_where_gradients_do_not_tell() -> None:
 
 
 def test_a_warm_up_takes_few_steps_where_scales_are_unequal() -> None:
-    """From the first transition on, though chains begin as far out as there are ten standard deviations of one coordinate."""
+    """From the first transition on, also where chains begin ten standard deviations of a coordinate away."""
     sd, gradients = np.array([0.05, 1.0]), 0
 
     def density(x: FloatArray) -> tuple[FloatArray, FloatArray]:

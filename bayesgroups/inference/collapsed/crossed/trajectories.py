@@ -48,8 +48,6 @@ START_SPREAD = 0.6
 """Standard deviation of the learned coordinates where groups start, about their mode."""
 FIRST_STEP = 0.3
 TARGET_ACCEPTANCE = 0.8
-GAIN = 2.0
-"""Change of the logarithm of the step size by that of the mean acceptance, at first."""
 SMALLER = 0.5
 """Factor on the step size of chains that did not mix or diverged, every time."""
 MAX_ERROR = 1e-2
@@ -173,14 +171,14 @@ def _warm(
 ) -> tuple[State, Slope, float]:
     """Chains after some transitions, gradients that lead them, and their step size, which follows their mean acceptance.
 
-    Robbins and Monro (1951), doi:10.1214/aoms/1177729586. With ``redraw`` learned values are drawn anew after each.
+    With ``redraw`` learned values are drawn anew after each.
     """
     state = hamiltonian.start(target, points)
     slope = _leading(target, state)
     for transition in range(transitions):
         state, acceptance = _step(target, slope, state, step, rng, quarters)
-        change = GAIN / np.sqrt(1 + transition) * (acceptance.mean() - TARGET_ACCEPTANCE)
-        step = min(step * float(np.exp(change)), rotations.MAX_STEP)
+        step = hamiltonian.tuned(step, acceptance, TARGET_ACCEPTANCE, hamiltonian.gain(transition))
+        step = min(step, rotations.MAX_STEP)
         if redraw:
             state = _redrawn(target, state, rng)
     return state, slope, step
