@@ -49,6 +49,34 @@ def test_the_integral(k: float, n: float, alpha: float, tau: float) -> None:
     assert found[0] == pytest.approx(expected, abs=1e-6 + 1e-15 * n)  # n times the last digit of a log is lost
 
 
+@pytest.mark.parametrize(
+    ("k", "n", "alpha", "tau"),
+    [(10.0, 17.0, 1446.0, 3.0), (110.0, 196.0, -1590.0, 1.6), (1.0, 1.0, -3.5e8, 830.0), (1.0, 1.0, -2e9, 5143.0)],
+)
+def test_integrals_of_counts_far_from_what_is_expected(k: float, n: float, alpha: float, tau: float) -> None:
+    """Where a share is next to nothing, m of the rarer outcome have the likelihood e^(-m |eta|), whose mean has a closed form."""
+    rarer = k if alpha < 0 else n - k
+    share = (k + 0.5) / (n + 1)
+    own = k * np.log(share) + (n - k) * np.log1p(-share)
+    found = logit_normal.log_marginal(*(np.array([part]) for part in (k, n, alpha, tau)), nodes=41)
+    assert found[0] == pytest.approx(-rarer * abs(alpha) + (rarer * tau) ** 2 / 2 - own, rel=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [-0.5, 13.3, -173.0])
+def test_integrals_of_all_successes_among_the_largest_counts(alpha: float) -> None:
+    """About the chance that none of 1e15 rows fails: nothing up to a logit of 30 or so, and all beyond, which nodes follow roughly.
+
+    Held to a fifth; with modes that were not met it was millions off.
+    """
+    n, tau = 1e15, 70.0
+    eta = np.linspace(alpha - 8 * tau, alpha + 8 * tau, 1_000_001)
+    with np.errstate(over="ignore"):
+        none = np.exp(-n * np.exp(-eta))
+    expected = np.log((none * stats.norm.pdf(eta, alpha, tau)).sum() * (eta[1] - eta[0])) + 0.5
+    found = logit_normal.log_marginal(*(np.array([part]) for part in (n, n, alpha, tau)), nodes=41)
+    assert found[0] == pytest.approx(expected, abs=0.2)
+
+
 @pytest.mark.parametrize(("k", "n", "alpha", "tau"), CASES)
 def test_draws_have_the_law(k: float, n: float, alpha: float, tau: float) -> None:
     eta, log = lattice(k, n, alpha, tau)

@@ -9,6 +9,7 @@ the count's own logit, so that a count of 1e12 keeps the digits that matter (5e-
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
@@ -29,8 +30,12 @@ TANGENT_TOLERANCE = 0.3
 """Distance from the mode at which a tangent may touch, in standard deviations, for draws."""
 BLOCK = 8_000
 """Numbers handled at once, so that they stay in the cache."""
-NEWTON_STEPS = 100
-"""Newton steps towards a mode, at most; 3 or 4 are usual."""
+MAX_DISTANCE = 700.0
+"""Distance in logits from a mode up to which odds have an exponential."""
+MAX_LOG_TERM = 600.0
+"""Largest logarithm of a term of an integral over the density at its mode, which is about 0 at most."""
+NEWTON_STEPS, USUAL_STEPS = 100, 8
+"""Newton steps towards a mode, at most, and usually; 3 or 4 do for most."""
 ROUNDS = 60
 """Rounds of rejection, of which 10 are usual, before the rest is drawn under tangents."""
 REACH = 14.0
@@ -46,6 +51,19 @@ class _Count(NamedTuple):
     share: FloatArray
 
 
+class _Mode(NamedTuple):
+    """Mode of z, and the standard deviation of the normal law that bends alike there."""
+
+    z: FloatArray
+    spread: FloatArray
+    side: FloatArray
+    """1 where successes are the rarer outcome there, else -1."""
+    logit: FloatArray
+    """Of the share of the rarer outcome."""
+    rarer: FloatArray
+    """That share."""
+
+
 def log_marginal(k: FloatArray, n: FloatArray, alpha: FloatArray, tau: FloatArray, *, nodes: int) -> FloatArray:
     """Log of the integral over z of Binomial(k | n, expit(alpha + tau z)) Normal(z), up to a constant of (k, n).
 
@@ -57,15 +75,12 @@ def log_marginal(k: FloatArray, n: FloatArray, alpha: FloatArray, tau: FloatArra
     [0.0]
     """
     count = _count(k, n)
-    z, curvature = _mode(count, alpha, tau)
-    spread = 1 / np.sqrt(curvature)
-    points, log_weights = _hermite(nodes)
-    total = None
-    for point, log_weight in zip(points, log_weights, strict=True):
-        term = _log_density(z + spread * point, count, alpha, tau) + log_weight
-        total = term if total is None else np.logaddexp(total, term)
-    assert total is not None
-    return np.asarray(total + np.log(spread) - 0.5 * np.log(2 * np.pi), dtype=np.float64)
+    near = _mode(count, alpha, tau)
+    total = np.zeros(near.z.shape)
+    for _, weight in _weights(near, count, tau, nodes):
+        total += weight
+    log_density = _log_density(near.z, count, alpha, tau)
+    return np.asarray(log_density + np.log(total * near.spread) - 0.5 * np.log(2 * np.pi), dtype=np.float64)
 
 
 def moments(
@@ -79,18 +94,16 @@ def moments(
     ([1.0], [4.0])
     """
     count = _count(k, n)
-    z, curvature = _mode(count, alpha, tau)
-    spread = 1 / np.sqrt(curvature)
-    points, log_weights = _hermite(nodes)
-    terms = np.stack(
-        [_log_density(z + spread * x, count, alpha, tau) + w for x, w in zip(points, log_weights, strict=True)]
-    )
-    share = np.exp(terms - terms.max(axis=0))
-    share /= share.sum(axis=0)
-    # Around the mode in units of the spread, where the moments have no digits to lose.
-    first = np.tensordot(points, share, axes=1)
-    second = np.tensordot(points**2, share, axes=1) - first**2
-    return alpha + tau * (z + spread * first), (tau * spread) ** 2 * second
+    near = _mode(count, alpha, tau)
+    total, first, second = np.zeros((3, *near.z.shape))
+    for point, weight in _weights(near, count, tau, nodes):
+        # Around the mode in units of the spread, where the moments have no digits to lose.
+        total += weight
+        first += point * weight
+        second += point**2 * weight
+    first *= near.side / total
+    second /= total
+    return alpha + tau * (near.z + near.spread * first), (tau * near.spread) ** 2 * (second - first**2)
 
 
 def draw(k: FloatArray, n: FloatArray, alpha: FloatArray, tau: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -183,9 +196,8 @@ def _draw_informed(count: _Count, alpha: FloatArray, tau: FloatArray, rng: np.ra
     level = 0.5 * curvature * reach**2
     narrow = 1 / (1 + variance * curvature)
     slope = alpha - near + variance * _residual(count.k, count.n, near)  # times tau^2, so that tau may be small
-    # Mass of the far distribution relative to the near one's, both centred where the slope moves them.
-    far = np.exp(0.5 * slope**2 * curvature * narrow - level) / np.sqrt(narrow)
-    far_share = far / (1 + far)
+    # From the mass of the far distribution over the near one's, both centred where the slope moves them.
+    far_share = _share(0.5 * slope**2 * curvature * narrow - level - 0.5 * np.log(narrow))
     drawn = np.empty(len(near))
     todo = np.arange(len(near))
     for _ in range(ROUNDS):
@@ -219,9 +231,9 @@ def _loss(deviation: FloatArray, near: FloatArray, n: FloatArray) -> FloatArray:
     return np.asarray(loss, dtype=np.float64)
 
 
-def _residual(k: FloatArray, n: FloatArray, eta: FloatArray) -> FloatArray:
-    """Successes less those expected at ``eta``, k - n p, from the smaller of the two shares."""
-    expected = n * _share(-np.abs(eta))
+def _residual(k: FloatArray, n: FloatArray, eta: FloatArray, rarer: FloatArray | None = None) -> FloatArray:
+    """Successes less those expected at ``eta``, k - n p, from the smaller of the two shares, ``rarer`` where it is at hand."""
+    expected = n * (_share(-np.abs(eta)) if rarer is None else rarer)
     return np.asarray(np.where(eta < 0, k - expected, (k - n) + expected), dtype=np.float64)
 
 
@@ -314,22 +326,81 @@ def expit(eta: FloatArray) -> FloatArray:
     return rate
 
 
-def _mode(count: _Count, alpha: FloatArray, tau: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Mode in z and minus the second derivative there, by Newton steps from the count's own logit."""
-    information = tau**2 * count.n * count.share * (1 - count.share)
+def _mode(count: _Count, alpha: FloatArray, tau: FloatArray) -> _Mode:
+    """Mode in z by Newton steps from the count's own logit."""
+    weight = tau**2 * count.n
+    information = weight * (count.share * (1 - count.share))
     positive = np.where(tau > 0, tau, 1.0)
-    z = np.where(tau > 0, (count.logit - alpha) / positive, 0.0) * information / (1 + information)
+    z = np.where(tau > 0, (count.logit - alpha) / positive, 0.0) * (information / (1 + information))
     # A long step into the flat part of the logistic overshoots; about two units of eta at a time do not.
     limit = 1 + 2 / np.maximum(tau, 1e-300)
-    for _ in range(NEWTON_STEPS):
-        p = expit(alpha + tau * z)
-        curvature = 1 + tau**2 * count.n * p * (1 - p)
-        step = np.clip((tau * (count.k - count.n * p) - z) / curvature, -limit, limit)
-        z = z + step
-        if np.max(step * step * curvature, initial=0.0) < NEWTON_TOLERANCE**2:
+    for _ in range(USUAL_STEPS):
+        step, curvature = _step(z, count.k, count.n, alpha, tau)
+        z += np.clip(step, -limit, limit, out=step)
+        step *= step
+        step *= curvature
+        if np.max(step, initial=0.0) < NEWTON_TOLERANCE**2:
             break
-    p = expit(alpha + tau * z)
-    return np.asarray(z, dtype=np.float64), np.asarray(1 + tau**2 * count.n * p * (1 - p), dtype=np.float64)
+    else:
+        far = np.nonzero(step >= NEWTON_TOLERANCE**2)
+        z[far] = _mode_between(
+            z[far], *(np.broadcast_to(each, z.shape)[far] for each in (count.k, count.n, alpha, tau))
+        )
+    eta = tau * z + alpha
+    logit = -np.abs(eta)
+    rarer = _share(logit)
+    return _Mode(z, 1 / np.sqrt(weight * (rarer * (1 - rarer)) + 1), np.where(eta < 0, 1.0, -1.0), logit, rarer)
+
+
+def _mode_between(z: FloatArray, k: FloatArray, n: FloatArray, alpha: FloatArray, tau: FloatArray) -> FloatArray:
+    """Mode in z from far off, all arrays (place,): tau (k - n p) by Newton steps that do not leave where it must lie."""
+    low, high = tau * (k - n), tau * k
+    z = np.clip(z, low, high)
+    for _ in range(NEWTON_STEPS):
+        step, curvature = _step(z, k, n, alpha, tau)
+        if np.all(step * step * curvature < NEWTON_TOLERANCE**2):
+            break
+        low, high = np.where(step > 0, z, low), np.where(step < 0, z, high)
+        z = z + step
+        z = np.where((z > low) & (z < high), z, (low + high) / 2)
+    return z
+
+
+def _step(
+    z: FloatArray, k: FloatArray, n: FloatArray, alpha: FloatArray, tau: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Newton step towards the mode in z, and minus the second derivative."""
+    eta = tau * z + alpha
+    rarer = _share(-np.abs(eta))
+    curvature = tau**2 * n * (rarer * (1 - rarer)) + 1
+    return (tau * _residual(k, n, eta, rarer) - z) / curvature, curvature
+
+
+def _weights(near: _Mode, count: _Count, tau: FloatArray, nodes: int) -> Iterator[tuple[float, FloatArray]]:
+    """Points in spreads from a mode, towards a share of one half and away from it, and terms of the integral there.
+
+    They are in units of the density at the mode, which is the highest; no digits are lost, since the share is the smaller one.
+    """
+    points, log_weights = _hermite(nodes)
+    reach, slope, square = tau * near.spread, near.side * near.z * near.spread, 0.5 * near.spread**2
+    cases = np.where(near.side > 0, count.k, count.n - count.k)
+    if nodes % 2:
+        yield 0.0, np.full(near.z.shape, np.exp(log_weights[nodes // 2]))
+    for point, log_weight in list(zip(points, log_weights, strict=True))[(nodes + 1) // 2 :]:
+        distance = point * reach
+        further = np.expm1(np.minimum(distance, MAX_DISTANCE))
+        tilt, level = cases * distance - point * slope, log_weight - point**2 * square
+        for sign, change in ((1, further), (-1, -further / (1 + further))):
+            term = near.rarer * change
+            np.log1p(term, out=term)
+            if sign > 0 and distance.max(initial=0.0) > MAX_DISTANCE:
+                np.copyto(term, np.maximum(near.logit + distance, 0.0), where=distance > MAX_DISTANCE)
+            term *= -count.n
+            term += level
+            term += sign * tilt
+            # Where the prior expects logits of 1e14 or so, their rounding misses the mode.
+            np.minimum(term, MAX_LOG_TERM, out=term)
+            yield sign * point, np.exp(term, out=term)
 
 
 @cache
