@@ -25,6 +25,10 @@ CHECKED_DRAWS = 64
 """Draws at which the quadrature is checked."""
 MAX_QUADRATURE_ERROR = 1e-3
 """Quadrature error (spread of the log likelihood) at which no more nodes are tried."""
+ABOUT_THE_MIDDLE = np.array([0.4, 0.5, 0.6])
+"""Places along a side of the box at which it is looked at before there are draws."""
+MAX_ERROR_ABOUT_THE_MIDDLE = 3e-3
+"""Quadrature error there from which draws would not pass either."""
 
 
 @dataclass(frozen=True)
@@ -84,17 +88,21 @@ def sample(
     box = grid.locate(partial(log_posterior, quadrature=logit_normal.ROUGH), start)
     state = rng.bit_generator.state
 
-    def attempt(quadrature: int) -> tuple[grid.Surface, float]:
-        rng.bit_generator.state = state
-        drawn = grid.draw(partial(log_posterior, quadrature=quadrature), box, draws, rng)
-        t, w = drawn.x[:CHECKED_DRAWS], drawn.y[:CHECKED_DRAWS]
-        return drawn, float(np.ptp(log_posterior(t, w, quadrature) - log_posterior(t, w, 2 * quadrature)))
+    def gap_of(t: FloatArray, w: FloatArray, quadrature: int) -> float:
+        return float(np.ptp(log_posterior(t, w, quadrature) - log_posterior(t, w, 2 * quadrature)))
 
-    surface, gap = attempt(logit_normal.NODES[0])
-    for quadrature in logit_normal.NODES[1:]:
+    # Nodes that do not do about the middle of the box would not do for draws: no surface is made with them.
+    inside = [low + (high - low) * ABOUT_THE_MIDDLE for low, high in box]
+    t, w = (axis.ravel() for axis in np.meshgrid(*inside))
+    few, *more = logit_normal.NODES
+    while more and gap_of(t, w, few) > MAX_ERROR_ABOUT_THE_MIDDLE:
+        few, *more = more
+    for quadrature in (few, *more):
+        rng.bit_generator.state = state
+        surface = grid.draw(partial(log_posterior, quadrature=quadrature), box, draws, rng)
+        gap = gap_of(surface.x[:CHECKED_DRAWS], surface.y[:CHECKED_DRAWS], quadrature)
         if gap < MAX_QUADRATURE_ERROR:
             break
-        surface, gap = attempt(quadrature)
     alpha, tau = place(surface.x, surface.y)
     mu = _effects(k, n, alpha, tau, rng)  # logits, in whose place rates come
     np.exp(np.negative(mu, out=mu), out=mu)
