@@ -101,6 +101,32 @@ def test_with_boundless_spread_it_is_no_pooling() -> None:
         assert max(standard_errors_off(found.mu[:, a], exact.mean(), exact.std())) < MAX_STANDARD_ERRORS
 
 
+@pytest.mark.parametrize("trials", [1e9, 1e13])
+def test_spread_among_rates_at_both_ends_of_the_largest_counts(trials: float) -> None:
+    """None, half, all and three of so many, under a flat prior: few outcomes are Poisson, and integrals sums over logits.
+
+    With modes that were not met tau came out seven times as large from 1e13 rows, and the overall rate at 0.
+    """
+    scale, overall_scale = 20.0, 1.5
+    alpha, tau = np.linspace(-6, 6, 25), np.linspace(2, 110, 109)
+    eta = np.linspace(-420, 420, 4201)
+    log = -0.5 * (alpha[:, None] / overall_scale) ** 2 - 0.5 * (tau / scale) ** 2
+    with np.errstate(over="ignore"):
+        few = {0: np.exp(-trials * np.exp(eta)), 3: np.exp(3 * (eta + np.log(trials)) - trials * np.exp(eta))}
+    few[-1] = few[0][::-1]  # all of them
+    density = np.exp(-0.5 * ((eta - alpha[:, None, None]) / tau[:, None]) ** 2) / tau[:, None]
+    log += sum(np.log(density @ likelihood) for likelihood in few.values())
+    log += -0.5 * (alpha[:, None] / tau) ** 2 - np.log(tau)
+    mass = np.exp(log - log.max())
+    mass /= mass.sum()
+    expected = float((mass @ tau).sum())
+    found = sample(
+        [0.0, trials / 2, trials, 3.0], [trials] * 4, tau_scale=scale, overall_scale=overall_scale, draws=4000
+    )
+    assert found.tau.mean() == pytest.approx(expected, rel=0.05)
+    assert found.overall.mean() == pytest.approx(float((expit(alpha) @ mass).sum()), abs=0.03)
+
+
 def test_nothing_seen_is_the_prior() -> None:
     found = sample([0.0, 0.0], [0.0, 0.0], draws=20_000)
     assert stats.kstest(np.log(found.overall / (1 - found.overall)), stats.norm(0, 1.5).cdf).pvalue > 1e-4
