@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -125,6 +127,24 @@ def test_spread_among_rates_at_both_ends_of_the_largest_counts(trials: float) ->
     )
     assert found.tau.mean() == pytest.approx(expected, rel=0.05)
     assert found.overall.mean() == pytest.approx(float((expit(alpha) @ mass).sum()), abs=0.03)
+
+
+def test_hard_counts_alone_take_more_nodes() -> None:
+    """Of rates far apart, integrals of some counts need twice the nodes of others; all together are as good as many nodes."""
+    rng = np.random.default_rng(1)
+    n = np.maximum(np.floor(rng.lognormal(np.log(100), 1, 150)), 1)
+    k = rng.binomial(n.astype(int), expit(3 * rng.standard_normal(150))).astype(float)
+    alpha, tau = rng.normal(0, 0.4, 20), rng.uniform(2, 3, 20)
+    counts = binomial._Counts.of(k, n)
+    assert set(counts.nodes) == {11}
+    assert np.ptp(counts.errors(alpha, tau).sum(axis=0)) > 2 * binomial.MAX_QUADRATURE_ERROR
+    while (better := counts.with_more_nodes(counts.errors(alpha, tau))) is not counts:
+        counts = better
+    assert set(counts.nodes) == {11, 21}
+    nothing = np.zeros(20)
+    many = replace(counts, nodes=np.full_like(counts.nodes, 101))
+    gap = counts.add_log_likelihood(nothing, alpha, tau) - many.add_log_likelihood(nothing, alpha, tau)
+    assert np.ptp(gap) < binomial.MAX_QUADRATURE_ERROR
 
 
 def test_nothing_seen_is_the_prior() -> None:

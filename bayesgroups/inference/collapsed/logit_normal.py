@@ -334,15 +334,15 @@ def _mode(count: _Count, alpha: FloatArray, tau: FloatArray) -> _Mode:
     z = np.where(tau > 0, (count.logit - alpha) / positive, 0.0) * (information / (1 + information))
     # A long step into the flat part of the logistic overshoots; about two units of eta at a time do not.
     limit = 1 + 2 / np.maximum(tau, 1e-300)
+    squares = np.full_like(z, np.inf)
     for _ in range(USUAL_STEPS):
         step, curvature = _step(z, count.k, count.n, alpha, tau)
         z += np.clip(step, -limit, limit, out=step)
-        step *= step
-        step *= curvature
-        if np.max(step, initial=0.0) < NEWTON_TOLERANCE**2:
+        squares = step**2 * curvature
+        if np.max(squares, initial=0.0) < NEWTON_TOLERANCE**2:
             break
-    else:
-        far = np.nonzero(step >= NEWTON_TOLERANCE**2)
+    far = np.nonzero(squares >= NEWTON_TOLERANCE**2)
+    if len(far[0]):
         z[far] = _mode_between(
             z[far], *(np.broadcast_to(each, z.shape)[far] for each in (count.k, count.n, alpha, tau))
         )
