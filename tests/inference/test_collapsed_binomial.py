@@ -114,10 +114,10 @@ def test_spread_among_rates_at_both_ends_of_the_largest_counts(trials: float) ->
     eta = np.linspace(-420, 420, 4201)
     log = -0.5 * (alpha[:, None] / overall_scale) ** 2 - 0.5 * (tau / scale) ** 2
     with np.errstate(over="ignore"):
-        few = {0: np.exp(-trials * np.exp(eta)), 3: np.exp(3 * (eta + np.log(trials)) - trials * np.exp(eta))}
-    few[-1] = few[0][::-1]  # all of them
+        none = np.exp(-trials * np.exp(eta))
+        three = np.exp(3 * (eta + np.log(trials)) - trials * np.exp(eta))
     density = np.exp(-0.5 * ((eta - alpha[:, None, None]) / tau[:, None]) ** 2) / tau[:, None]
-    log += sum(np.log(density @ likelihood) for likelihood in few.values())
+    log += sum(np.log(density @ likelihood) for likelihood in (none, three, none[::-1]))
     log += -0.5 * (alpha[:, None] / tau) ** 2 - np.log(tau)
     mass = np.exp(log - log.max())
     mass /= mass.sum()
