@@ -16,6 +16,9 @@ from bayesgroups.data.arrays import FloatArray
 from bayesgroups.frequentist.intervals.interval import Interval, tail
 from bayesgroups.frequentist.intervals.proportions import clopper_pearson, jeffreys
 
+DECIMALS = 12
+"""Decimals to which draws of a curve are told apart."""
+
 
 def miss(truth: FloatArray, successes: FloatArray, trials: FloatArray) -> FloatArray:
     """Smallest a at which Jeffreys' interval of level 1 - a misses the truth, in [0, 1]; counts may be no whole numbers.
@@ -33,7 +36,7 @@ def miss(truth: FloatArray, successes: FloatArray, trials: FloatArray) -> FloatA
 def calibrated(misses: FloatArray, level: float) -> FloatArray:
     """Pointwise level (...) of a simultaneous band, from misses (replicate, ..., point): at least ``level``, at most Bonferroni's.
 
-    Misses come from `miss`, or are two-sided ranks of posterior draws. Besag, Green, Higdon, Mengersen (1995),
+    Misses come from `miss` or, of posterior draws, from `rank_misses`. Besag, Green, Higdon, Mengersen (1995),
     doi:10.1214/ss/1177010123, section 6.3; Montiel Olea, Plagborg-Moller (2019), doi:10.1002/jae.2656.
     """
     alpha = tail(level)
@@ -43,14 +46,17 @@ def calibrated(misses: FloatArray, level: float) -> FloatArray:
 
 
 def rank_misses(draws: FloatArray) -> FloatArray:
-    """Two-sided rank of every draw among all, (draw, point): small at either end, 1 in the middle or without spread."""
-    size = len(draws)
-    order = np.argsort(draws, axis=0)
-    rank = np.arange(1, size + 1, dtype=np.float64)
-    ranks = np.empty_like(draws)
-    np.put_along_axis(ranks, order, (2 * np.minimum(rank, size + 1 - rank) / size)[:, None], axis=0)
-    ranks[:, draws.min(axis=0) == draws.max(axis=0)] = 1.0
-    return ranks
+    """Largest a at which equal-tailed limits of level 1 - a hold each draw, (draw, point): 0 at either end, 1 from the middle on.
+
+    A limit at a value holds every draw that has it, so equal draws have the miss of the innermost. Equal is what agrees to
+    `DECIMALS`: rates of next to everyone are 1 up to rounding, which would put them in an order of its own on every processor.
+    """
+    from scipy.stats import rankdata
+
+    rounded = np.round(draws, DECIMALS)
+    up_to, from_there_on = rankdata(rounded, "max", axis=0), rankdata(-rounded, "max", axis=0)
+    beyond = np.minimum(up_to, from_there_on) - 1  # other draws on its side, those that are equal to it among them
+    return np.asarray(np.minimum(2 * beyond / max(len(draws) - 1, 1), 1.0), dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
