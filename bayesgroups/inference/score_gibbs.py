@@ -122,12 +122,24 @@ def sample(
     kernel = _Kernel(design, count, mean, scatter, prior, rng, warped, slopes, groups)
     kernel.begin()
     kernel.warmed_up(hamiltonian.warm_up(kernel.effect_density, kernel.state, tune, rng, between=kernel.rest)[1])
+    iterations = -(-draws // (GIBBS_CHAINS_OF_A_GROUP * PER_SCALES))
+    # What every cell has is large, and is put where it stays: outcomes come first in memory, so that those of one are in turn.
+    mean, sd = (np.empty((2, groups, draws, len(count))) for _ in range(2))
+    start_of_chain = iterations * PER_SCALES * np.arange(GIBBS_CHAINS_OF_A_GROUP)
     kept: list[tuple[FloatArray, ...]] = []
-    for i in range(-(-draws // (GIBBS_CHAINS_OF_A_GROUP * PER_SCALES)) * thin):
+    for i in range(iterations * thin):
         kernel.step()
-        if (i + 1) % thin == 0:
-            kept += kernel.seen
-    return ScoreDraws(*(in_groups(np.stack(part, axis=1), groups, draws) for part in zip(*kept, strict=True)))
+        if (i + 1) % thin:
+            continue
+        for of_mean, of_sd, *small in kernel.seen:
+            place = start_of_chain + len(kept)
+            some = place < draws
+            for whole, each in ((mean, of_mean), (sd, of_sd)):
+                chains = each.reshape(groups, GIBBS_CHAINS_OF_A_GROUP, *count.shape)
+                whole[:, :, place[some]] = np.moveaxis(chains[:, some], -1, 0)
+            kept.append(tuple(small))
+    parts = (in_groups(np.stack(part, axis=1), groups, draws) for part in zip(*kept, strict=True))
+    return ScoreDraws(np.moveaxis(mean, 0, -1), np.moveaxis(sd, 0, -1), *parts)
 
 
 @dataclass(frozen=True)

@@ -7,16 +7,16 @@ point are a group; R-hat compares groups, each laid out as one chain (nested R-h
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray, IndexArray, IntArray
-from bayesgroups.report.diagnostics import TAIL, Mixing
+from bayesgroups.report.diagnostics import TAIL, UNKNOWN, Mixing, varying
 from bayesgroups.report.rank_statistics import folded_order
 
 GIBBS_CHAINS_OF_A_GROUP = 4
 """Chains of a group of Gibbs samplers, whose steps cost about as much for four as for one."""
-QUANTITIES_AT_ONCE = 32
-UNKNOWN = Mixing(np.nan, np.nan, np.nan)
 
 
 def in_groups(values: FloatArray, groups: int, draws: int) -> FloatArray:
@@ -28,8 +28,8 @@ def in_groups(values: FloatArray, groups: int, draws: int) -> FloatArray:
     return values.reshape(groups, len(values) * values.shape[1] // groups, *values.shape[2:])[:, :draws]
 
 
-def mixing(draws: FloatArray, groups: int) -> Mixing:
-    """Mixing of draws (quantity, chain, draw) whose chains come in groups in turn.
+def mixing(draws: FloatArray | Sequence[FloatArray], groups: int) -> Mixing:
+    """Mixing of draws (quantity, chain, draw), in one array or several, whose chains come in groups in turn.
 
     The largest rank-normalised split R-hat of the groups (Vehtari et al. 2021, doi:10.1214/20-BA1221), and the smallest effective
     numbers of ranks and of the draws beyond the quantiles of a tail, no more than there are draws. Quantities that do not vary are
@@ -41,13 +41,10 @@ def mixing(draws: FloatArray, groups: int) -> Mixing:
     [4000, 99]
     """
     parts = []
-    for first in range(0, len(draws), QUANTITIES_AT_ONCE):
-        some = np.ascontiguousarray(draws[first : first + QUANTITIES_AT_ONCE])
+    for some in varying(draws):
         if not np.isfinite(some).all():
             return UNKNOWN
-        varying = np.ptp(some, axis=(1, 2)) > 0
-        if varying.any():
-            parts.append(_mixing(some if varying.all() else some[varying], groups))
+        parts.append(_mixing(some, groups))
     if not parts:
         return UNKNOWN
     r_hat, bulk, tail = zip(*parts, strict=True)

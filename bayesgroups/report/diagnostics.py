@@ -7,12 +7,11 @@ JMLR 25(72). E-BFMI: Betancourt (2016), arXiv:1604.00695. A value that cannot be
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayesgroups.data.arrays import FloatArray
 
@@ -36,6 +35,8 @@ AT_BOUND = 1e-3
 
 TAIL = (0.05, 0.95)
 """The two quantiles whose effective sample size is the tail ESS."""
+AT_ONCE = 125_000
+"""Numbers of which mixing is looked at together, about those that a processor has at hand."""
 
 
 @dataclass(frozen=True)
@@ -120,22 +121,49 @@ class Mixing:
         ]
 
 
-def mixing(quantities: FloatArray) -> Mixing:
-    """Mixing of chains, from draws (quantity, chain, draw); NaN where no quantity varies or a draw is not finite."""
+UNKNOWN = Mixing(math.nan, math.nan, math.nan)
+"""Mixing of quantities none of which varies, or of draws that are not all finite."""
+
+
+def mixing(draws: FloatArray | Sequence[FloatArray]) -> Mixing:
+    """Mixing of chains, from draws (quantity, chain, draw) in one array or several; `UNKNOWN` where they do not tell."""
     from bayesgroups.report.rank_statistics import statistics
 
-    varying = _varying(quantities)
-    if varying.shape[0] == 0 or not np.isfinite(varying).all():
-        return Mixing(math.nan, math.nan, math.nan)
-    # Stuck chains divide by zero; infinity and NaN fail.
-    with np.errstate(divide="ignore", invalid="ignore"):
-        r_hat, bulk, tail = statistics(varying, TAIL)
+    parts = []
+    for some in varying(draws):
+        if not np.isfinite(some).all():
+            return UNKNOWN
+        # Stuck chains divide by zero; infinity and NaN fail.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            parts.append(statistics(some, TAIL))
+    if not parts:
+        return UNKNOWN
+    r_hat, bulk, tail = (np.concatenate(values) for values in zip(*parts, strict=True))
     return Mixing(float(np.max(r_hat)), float(np.min(bulk)), float(np.min(tail)))
 
 
 def chain_checks(draws: xr.Dataset, metric: str) -> list[Check]:
     """``R-hat``, ``bulk ESS`` and ``tail ESS``, as in `nuts_checks`, of chains whose sampler has no diagnostics of its own."""
     return mixing(_quantities(draws, metric)).checks(metric)
+
+
+def varying(draws: FloatArray | Sequence[FloatArray]) -> Iterator[FloatArray]:
+    """Draws (quantity, chain, draw) in contiguous blocks of about `AT_ONCE` numbers, without quantities that are constant.
+
+    A constant has no R-hat; what is not finite is no constant.
+
+    >>> draws = np.arange(12.0).reshape(3, 2, 2)
+    >>> draws[1] = 5.0
+    >>> [block.shape for block in varying([draws, draws[:1]])]
+    [(2, 2, 2), (1, 2, 2)]
+    """
+    for part in [draws] if isinstance(draws, np.ndarray) else draws:
+        for block in np.array_split(part, max(1, part.size // AT_ONCE)):
+            some = np.ascontiguousarray(block)
+            first = some[:, :1, :1]
+            constant = ((some == first) & np.isfinite(first)).all(axis=(1, 2))
+            if not constant.all():
+                yield some[~constant] if constant.any() else some
 
 
 def checks_dataset(checks: Sequence[Check]) -> xr.Dataset:
@@ -187,24 +215,16 @@ def _check(name: str, metric: str, value: float, threshold: float, passed: bool,
     return Check(name, metric, float(value), float(threshold), passed, f"{metric}: {quantity} {reading}.")
 
 
-def _quantities(posterior: xr.Dataset, metric: str) -> FloatArray:
-    """All scalar quantities that concern a metric, shape (quantity, chain, draw)."""
-    blocks = []
+def _quantities(posterior: xr.Dataset, metric: str) -> list[FloatArray]:
+    """All scalar quantities that concern a metric, (quantity, chain, draw) for every variable; views where draws come first."""
+    parts: list[FloatArray] = []
     for name in posterior.data_vars:
         draws = posterior[name]
         if "metric" in draws.dims:
             draws = draws.sel(metric=metric)
         values = np.asarray(draws.transpose(..., "chain", "draw").values, dtype=np.float64)
-        blocks.append(values.reshape(-1, *values.shape[-2:]))
-    shape = (0, posterior.sizes["chain"], posterior.sizes["draw"])
-    return np.concatenate([np.empty(shape), *blocks])
-
-
-def _varying(quantities: FloatArray) -> FloatArray:
-    """Leave out the quantities that are constant: a constant has no R-hat, and NaN is no constant."""
-    first = quantities[:, :1, :1]
-    constant: NDArray[np.bool_] = (quantities == first).all(axis=(1, 2))
-    return quantities[~constant] if constant.any() else quantities
+        parts.append(values.reshape(-1, *values.shape[-2:]))
+    return parts
 
 
 def _e_bfmi(energy: FloatArray) -> float:

@@ -12,8 +12,6 @@ from scipy.special import ndtri
 
 from bayesgroups.data.arrays import BoolArray, FloatArray, IndexArray
 
-AT_ONCE = 125_000
-"""Numbers handled at once."""
 MIN_DRAWS_OF_A_CHAIN = 4
 """Draws of a chain below which nothing is said."""
 MIN_RANGE = 1e-15
@@ -36,12 +34,6 @@ def statistics(draws: FloatArray, tail: tuple[float, float]) -> tuple[FloatArray
     if draws.shape[2] < MIN_DRAWS_OF_A_CHAIN:
         nothing = np.full(len(draws), np.nan)
         return nothing, nothing, nothing
-    parts = np.array_split(draws, max(1, draws.size // AT_ONCE))
-    r_hat, bulk, ends = zip(*(_statistics(part, tail) for part in parts), strict=True)
-    return np.concatenate(r_hat), np.concatenate(bulk), np.concatenate(ends)
-
-
-def _statistics(draws: FloatArray, tail: tuple[float, float]) -> tuple[FloatArray, FloatArray, FloatArray]:
     half = draws.shape[2] // 2
     cut = np.concatenate([draws[..., :half], draws[..., -half:]], axis=1)
     flat = cut.reshape(len(draws), -1)

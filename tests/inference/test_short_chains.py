@@ -53,6 +53,16 @@ def test_equal_draws_of_chains_that_stay_share_their_ranks() -> None:
 
 def test_what_is_not_finite_or_does_not_vary_has_no_number() -> None:
     draws = autoregression(0.5, 5)
+    endless = np.concatenate([draws, np.full_like(draws, np.inf)])
     draws[0, 3, 4] = np.inf
-    for each in (draws, np.ones((2, 4, 5))):
+    for each in (draws, endless, np.ones((2, 4, 5))):
+        assert np.isnan(diagnostics.mixing(each).r_hat)
         assert np.isnan([mixing(each, 4).r_hat, mixing(each, 4).bulk, mixing(each, 4).tail]).all()
+
+
+def test_quantities_in_several_arrays_are_those_of_one() -> None:
+    draws = np.concatenate([autoregression(correlation, seed) for seed, correlation in enumerate((0.3, 0.5, 0.7))])
+    still = np.ones_like(draws)
+    parts = [draws[:1], still, np.moveaxis(np.ascontiguousarray(np.moveaxis(draws[1:], 0, -1)), -1, 0)]
+    assert mixing(parts, 4) == mixing(np.concatenate([draws, still]), 4) == mixing(draws, 4)
+    assert diagnostics.mixing(parts) == diagnostics.mixing(draws)

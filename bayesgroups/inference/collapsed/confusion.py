@@ -37,6 +37,8 @@ from bayesgroups.models.shared.subsets import Subsets, subsets
 from bayesgroups.report.diagnostics import AT_BOUND, IS_ESS, K_HAT, Check, Mixing, at_least, at_most
 from bayesgroups.report.posterior import Posterior, generator, with_chains
 
+DRAWS_AT_ONCE = 50
+"""Draws of which metrics are made together: what they are made of stays at hand."""
 WORST: dict[str, Callable[[Iterable[float]], float]] = {"r_hat": max, "bulk": min, "tail": min}
 """What is the worst value of each of the statistics of mixing."""
 
@@ -128,13 +130,12 @@ def sample(
         draws_of_calls = _on_processors([call_of(i) for i in later], tally.sizes["subgroup"])
         drawn |= zip(later, draws_of_calls, strict=True)
     factors = [drawn[i] for i in range(len(confusion_tree.names))]
-    p = expit(np.stack([factor.eta for factor in factors]))
     middle = expit(np.stack([factor.overall for factor in factors]))
-    cells = shares(p, confusion_tree.paths)
+    cells, mu = _answers(tally, confusion_tree, [factor.eta for factor in factors])
     learned = components.names[:-1] if fixed else components.names
     factor_sd = np.stack([factor.tau[:, : len(learned)] for factor in factors], axis=1)
     data = {
-        "mu": ("metric subgroup", np.swapaxes(metrics_of(tally, cells), 1, 2)),
+        "mu": ("metric subgroup", mu),
         "overall": ("metric", metrics_of(tally, shares(middle, confusion_tree.paths))),
         "cell_share": ("subgroup outcome decision", cells),
         "factor_overall": ("factor", middle.T),
@@ -188,6 +189,18 @@ def _checks(factors: list[CrossedDraws], metric: str) -> list[Check]:
             divergence_check(sum(factor.divergences for factor in factors), metric),
         ]
     return checks
+
+
+def _answers(tally: xr.Dataset, confusion_tree: Tree, logits: Sequence[FloatArray]) -> tuple[FloatArray, FloatArray]:
+    """Shares of cells (draw, subgroup, outcome, decision) and metrics (draw, metric, subgroup), from logits of every factor."""
+    draws, subgroups = logits[0].shape
+    classes = len(confusion_tree.labels)
+    cells, mu = np.empty((draws, subgroups, classes, classes)), np.empty((draws, tally.sizes["metric"], subgroups))
+    for first in range(0, draws, DRAWS_AT_ONCE):
+        some = slice(first, first + DRAWS_AT_ONCE)
+        cells[some] = shares(expit(np.stack([each[some] for each in logits])), confusion_tree.paths)
+        mu[some] = np.swapaxes(metrics_of(tally, cells[some]), 1, 2)
+    return cells, mu
 
 
 def metrics_of(tally: xr.Dataset, cells: FloatArray) -> FloatArray:

@@ -79,7 +79,8 @@ def _posterior(tally: xr.Dataset, score_laws: ScoreLaws) -> Posterior:
     """Draws of every metric of the tally, and whether the chains can be trusted."""
     metrics, defined = tally["metric"].values, np.isfinite(tally["estimate"].values).any(axis=1)
     overall = np.full((CHAINS * DRAWS, len(metrics)), np.nan)
-    mu = np.full((*overall.shape, tally.sizes["subgroup"]), np.nan)
+    mu = np.empty((*overall.shape, tally.sizes["subgroup"]))
+    mu[:, ~defined] = np.nan
     for i in np.flatnonzero(defined):  # of the others there is never a prior in disguise
         of_all, of_typical = score_laws.metric(str(metrics[i]), score_laws.scores.cut)
         mu[:, i], overall[:, i] = of_all.reshape(len(mu), -1), of_typical.ravel()
@@ -88,39 +89,41 @@ def _posterior(tally: xr.Dataset, score_laws: ScoreLaws) -> Posterior:
     for i in np.flatnonzero(defined):
         # Among rows, a subgroup without any has no prevalence, and so nothing to check.
         answered = np.isfinite(mu[:, i]).all(axis=0)
-        checks += chain_checks(draws.isel(metric=[i], subgroup=answered), str(metrics[i]))
-    return Posterior(draws, tuple(checks), "gibbs", latent=_latent(tally, score_laws.law))
+        some = draws.isel(metric=[i])
+        checks += chain_checks(some if answered.all() else some.isel(subgroup=answered), str(metrics[i]))
+    return Posterior(draws, tuple(checks), "gibbs", latent=_latent(tally, score_laws))
 
 
-def _latent(tally: xr.Dataset, law: ScoreLaw) -> xr.Dataset:
+def _latent(tally: xr.Dataset, score_laws: ScoreLaws) -> xr.Dataset:
     """Parameters of the likelihood of normal scores and of outcomes."""
     shape = (CHAINS * DRAWS, tally.sizes["subgroup"])
-    means, deviations = (
-        np.stack(pair, axis=-1)
-        for pair in (
-            (law.mean_negative, law.mean_positive),
-            (law.sd_negative, law.sd_positive),
-        )
-    )
     data = {
-        "score_cell_mean": ("subgroup score_outcome", means.reshape(*shape, 2)),
-        "score_cell_sd": ("subgroup score_outcome", deviations.reshape(*shape, 2)),
-        "outcome_share": ("subgroup", np.broadcast_to(law.prevalence, (CHAINS, DRAWS, shape[1])).reshape(shape)),
+        "score_cell_mean": ("subgroup score_outcome", score_laws.mean.reshape(*shape, 2)),
+        "score_cell_sd": ("subgroup score_outcome", score_laws.sd.reshape(*shape, 2)),
+        "outcome_share": ("subgroup", np.broadcast_to(score_laws.prevalence, (CHAINS, DRAWS, shape[1])).reshape(shape)),
     }
     return with_chains(tally, data, score_outcome=["0", "1"])
 
 
 @dataclass(frozen=True)
 class ScoreLaws:
-    """Draws of the law of the warped score of every subgroup, (chain, draw, subgroup), and of a typical one, (.., 1).
+    """Draws of the law of the warped score of every subgroup, and of a typical one, (chain, draw, 1).
 
-    ``warps`` (chain, draw) takes scores in standard units to the scale of the laws.
+    ``mean`` and ``sd`` are (chain, draw, subgroup, outcome), ``prevalence`` (chain, draw, subgroup) or (subgroup,); ``warps``
+    (chain, draw) takes scores in standard units to the scale of the laws.
     """
 
-    law: ScoreLaw
+    prevalence: FloatArray
+    mean: FloatArray
+    sd: FloatArray
     typical: ScoreLaw
     warps: Warp
     scores: ScoreCells
+
+    @property
+    def law(self) -> ScoreLaw:
+        """The law of every subgroup, (chain, draw, subgroup)."""
+        return ScoreLaw(self.prevalence, self.mean[..., 0], self.mean[..., 1], self.sd[..., 0], self.sd[..., 1])
 
     def metric(self, name: str, cut: float) -> tuple[FloatArray, FloatArray]:
         """Draws of a metric, (chain, draw, subgroup), and of its value in a typical subgroup, (chain, draw, 1).
@@ -185,7 +188,9 @@ def laws(
         mean, sd, centre, spread = _over_covariates(rows, drawn, centre, spread, seed, finite=population == "finite")
     spread = np.sqrt(spread)
     return ScoreLaws(
-        ScoreLaw(share, mean[..., 0], mean[..., 1], sd[..., 0], sd[..., 1]),
+        share,
+        mean,
+        sd,
         ScoreLaw(typical[..., None], centre[..., :1], centre[..., 1:], spread[..., :1], spread[..., 1:]),
         warp(drawn.shape[..., 0], drawn.shape[..., 1]),
         scores,

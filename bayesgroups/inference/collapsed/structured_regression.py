@@ -68,7 +68,7 @@ def sample(
         """Values of subgroups (chain, draw, subgroup) before they are brought into the range, and whether chains have mixed."""
         theta = drawn.intercept[..., None] + drawn.beta @ x.T
         every = [theta, drawn.intercept[..., None], drawn.tau[..., None], drawn.beta]
-        return theta, short_chains.mixing(np.moveaxis(np.concatenate(every, axis=2), -1, 0), CHAINS)
+        return theta, short_chains.mixing([np.moveaxis(each, -1, 0) for each in every], CHAINS)
 
     drawn = chains.sample(each)
     theta, mixed = followed(drawn)

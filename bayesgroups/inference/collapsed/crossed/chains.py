@@ -130,4 +130,4 @@ def _mixing(sampled: trajectories.Draws) -> Mixing:
     """Mixing of all that is drawn."""
     chains, number = sampled.eta.shape[:2]
     every = [sampled.eta.reshape(chains, number, -1), sampled.learned, sampled.overall, sampled.beta]
-    return short_chains.mixing(np.moveaxis(np.concatenate(every, axis=2), -1, 0), CHAINS)
+    return short_chains.mixing([np.moveaxis(each, -1, 0) for each in every], CHAINS)

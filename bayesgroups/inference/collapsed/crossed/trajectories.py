@@ -98,23 +98,19 @@ class Run:
     def sample(self, draws: int, thin: int) -> tuple[Draws, Run]:
         """So many further draws at least, ``thin`` transitions for every one that is kept, and the run where they end."""
         state, divergences = self.state, 0
+        each, design = -(-draws // (CHAINS * CHAINS_OF_A_GROUP)), self.target.design
+        eta = np.empty((len(state.point), each, *design.residual.shape))  # the one part that is large
         kept: list[tuple[FloatArray, ...]] = []
-        for _ in range(-(-draws // (CHAINS * CHAINS_OF_A_GROUP))):
+        for place in range(each):
             for _ in range(thin):
                 state, acceptance = _step(self.target, self.slope, state, self.step, self.rng, self.quarters)
                 divergences += int((acceptance == 0).sum())  # energies that differ by more than 700
                 if self.redraw:
                     state = _redrawn(self.target, state, self.rng)
             point = self.target.values(state.point)
-            kept.append(
-                (
-                    point.eta,
-                    point.scaled.values,
-                    _overall(point, self.target.design, self.rng),
-                    _beta(point, self.target.design),
-                )
-            )
-        eta, learned, overall, beta = (np.stack(part, axis=1) for part in zip(*kept, strict=True))
+            eta[:, place] = point.eta
+            kept.append((point.scaled.values, _overall(point, design, self.rng), _beta(point, design)))
+        learned, overall, beta = (np.stack(part, axis=1) for part in zip(*kept, strict=True))
         return Draws(eta, learned, overall, beta, divergences), replace(self, state=state)
 
     def longer(self) -> Run:

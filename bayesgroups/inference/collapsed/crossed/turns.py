@@ -34,6 +34,8 @@ class Turn:
         """The x of points (draw, coordinate), and of gradients by x those by z."""
         if self.whole is not None:
             return np.asarray(z @ self.whole)
+        if not len(self.stretch):
+            return z
         return np.asarray(z + ((z @ self.vectors) * (self.stretch - 1)) @ self.vectors.T)
 
     def back(self, x: FloatArray) -> FloatArray:
