@@ -96,7 +96,7 @@ def _means(whole: xr.Dataset, estimator: ConfusionModel, seed: int) -> FloatArra
     means = []
     for fit in range(FITS):
         attempts = (estimator.collapsed(whole, seed=seed + fit + FITS * again) for again in range(ATTEMPTS))
-        sd = first_usable(attempts).draws["factor_sd"]
+        sd = first_usable(filter(None, attempts)).draws["factor_sd"]
         means.append(sd.mean(("chain", "draw")).transpose("factor", "component").values)
     return np.asarray(np.mean(means, axis=0))
 
