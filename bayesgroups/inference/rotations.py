@@ -61,11 +61,10 @@ def step(
                 kind = following.dtype
                 last, point = last.astype(kind, copy=False), point.astype(kind, copy=False)
                 pushes = [(columns, push.astype(kind), twice.astype(kind)) for columns, push, twice in pushes]
-                doubled = np.empty_like(point)
             for columns, push, twice in pushes:
                 ahead = following[columns]
                 ahead *= push
-                ahead += np.multiply(twice, point[columns], out=doubled[columns])
+                ahead += twice * point[columns]
                 ahead -= last[columns]
             last, point = point, following
         value, gradient = log_density(point)
