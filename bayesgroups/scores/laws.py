@@ -69,9 +69,8 @@ def metric_of(
     if name not in NAMES:
         raise InputError(f"metric {name!r} is no functional of a score distribution; {near_misses(name, NAMES)}")
     if name == "auc":
-        far = np.asarray(law.mean_positive - law.mean_negative, dtype=np.float64)
-        far /= np.hypot(law.sd_positive, law.sd_negative)
-        return np.asarray(ndtr(far, out=far))
+        spread = np.hypot(law.sd_positive, law.sd_negative)
+        return np.asarray(ndtr((law.mean_positive - law.mean_negative) / spread), dtype=np.float64)
     if name in SCORES:
         if link is None:
             raise InputError(f"metric {name!r} needs the score as a probability; give link=")
@@ -103,9 +102,7 @@ def metric_of(
 
 def _selected(mean: FloatArray, sd: FloatArray, cut: FloatArray | float) -> FloatArray:
     """Shares of rows with one outcome whose score is at least the cut."""
-    far = np.asarray(mean - cut, dtype=np.float64)
-    far /= sd
-    return np.asarray(ndtr(far, out=far))
+    return np.asarray(ndtr((mean - cut) / sd), dtype=np.float64)
 
 
 def _of_the_score(name: str, law: ScoreLaw, link: Callable[[FloatArray], FloatArray]) -> FloatArray:

@@ -12,7 +12,7 @@ import xarray as xr
 import bayesgroups as bg
 from bayesgroups.inference.collapsed.confusion import sample
 from examples.comparisons import joint_ceiling, joint_page
-from examples.comparisons.joint_ceiling import KnownFactors, knowing
+from examples.comparisons.joint_ceiling import knowing
 from examples.comparisons.joint_populations import JointPopulation, joint_populations
 from tests.public_data import public_data
 
@@ -103,4 +103,3 @@ def test_lines_can_be_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             assert float(made[key][column] or "nan") == pytest.approx(
                 float(kept[key][column] or "nan"), abs=5e-3, nan_ok=True
             )
-    assert isinstance(knowing(populations[0], follow_selection=False, seed=1), KnownFactors)

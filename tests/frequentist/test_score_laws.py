@@ -95,3 +95,12 @@ def test_what_cannot_be_asked() -> None:
         metric_of("fnr", law)
     with pytest.raises(InputError, match="needs the score as a probability"):
         metric_of("brier", law)
+
+
+@pytest.mark.parametrize("name", [*DECISIONS, "auc"])
+def test_parts_of_a_law_broadcast(name: str) -> None:
+    prevalence, sd = np.array([[0.2], [0.4]]), np.array([0.5, 1.0, 2.0])
+    means = np.array([-0.5]), np.array([0.7])
+    together = metric_of(name, ScoreLaw(prevalence, *means, sd, 2 * sd), 0.2)
+    alone = metric_of(name, ScoreLaw(*np.broadcast_arrays(prevalence, *means, sd, 2 * sd)), 0.2)
+    assert np.array_equal(np.broadcast_to(together, alone.shape), alone)

@@ -35,10 +35,9 @@ from bayesgroups.models.shared.ordered_levels import Ordered, OrderedBlocks, ord
 from bayesgroups.models.shared.scales import LOGIT_OVERALL_SCALE
 from bayesgroups.models.shared.subsets import Subsets, subsets
 from bayesgroups.report.diagnostics import AT_BOUND, IS_ESS, K_HAT, Check, Mixing, at_least, at_most
+from bayesgroups.report.draw_blocks import blocks
 from bayesgroups.report.posterior import Posterior, generator, with_chains
 
-DRAWS_AT_ONCE = 50
-"""Draws of which metrics are made together: what they are made of stays at hand."""
 WORST: dict[str, Callable[[Iterable[float]], float]] = {"r_hat": max, "bulk": min, "tail": min}
 """What is the worst value of each of the statistics of mixing."""
 
@@ -196,8 +195,7 @@ def _answers(tally: xr.Dataset, confusion_tree: Tree, logits: Sequence[FloatArra
     draws, subgroups = logits[0].shape
     classes = len(confusion_tree.labels)
     cells, mu = np.empty((draws, subgroups, classes, classes)), np.empty((draws, tally.sizes["metric"], subgroups))
-    for first in range(0, draws, DRAWS_AT_ONCE):
-        some = slice(first, first + DRAWS_AT_ONCE)
+    for some in blocks(draws, subgroups * classes**2):
         cells[some] = shares(expit(np.stack([each[some] for each in logits])), confusion_tree.paths)
         mu[some] = np.swapaxes(metrics_of(tally, cells[some]), 1, 2)
     return cells, mu
