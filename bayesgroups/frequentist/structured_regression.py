@@ -209,7 +209,7 @@ def _fit(
         std_error, intervals = _pooled_normal(metric, fitted)
         method = "pooled_normal"
     else:
-        if errors == "residual" and rblpr.saturated(line.selected, len(z)):
+        if errors == "residual" and rblpr.saturated(x, z, w, line.selected):
             warnings.warn(
                 f"metric {metric.name!r}: {int(line.selected.sum())} columns selected for {len(z)} subgroups leave no residuals "
                 "to draw; errors have the known variances",
@@ -218,7 +218,9 @@ def _fit(
             )
             errors = "known_variance"
         rng = stream(seed, metric.name, "bootstrap")
-        drawn = rblpr.run(x, z, w, chosen, rng, at=features, errors=errors, scale=scale, replicates=replicates)
+        drawn = rblpr.run(
+            x, z, w, chosen, rng, selected=line.selected, at=features, errors=errors, scale=scale, replicates=replicates
+        )
         std_error, intervals = drawn.std_error, [rblpr.interval(drawn, level) for level in LEVELS]
         if not use.all():
             rng = stream(seed, metric.name, "subgroups left out")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -109,13 +108,6 @@ def test_redundant_columns_change_coefficients_but_no_fitted_value(worked: Probl
     assert lasso.fit(twice, z, w, penalty).at(twice) == pytest.approx(lasso.fit(x, z, w, penalty).at(x), abs=1e-7)
 
 
-def test_a_path_is_the_fits_one_by_one(worked: Problem) -> None:
-    x, z, w = worked
-    penalties = lasso.penalty_max(x, z, w) * np.array([1.0, 0.5, 0.1, 0.0])
-    for line, penalty in zip(lasso.path(x, z, w, penalties), penalties, strict=True):
-        assert line.at(x) == pytest.approx(lasso.fit(x, z, w, float(penalty)).at(x), abs=1e-7)
-
-
 def test_units_of_the_metric_and_of_the_weights_do_not_matter(worked: Problem) -> None:
     x, z, w = worked
     penalty = 0.2 * lasso.penalty_max(x, z, w)
@@ -146,11 +138,6 @@ def test_a_penalty_must_be_a_number_not_below_0(worked: Problem, penalty: float)
         lasso.fit(x, z, w, penalty)
     with pytest.raises(InputError, match="a penalty must be finite and not negative"):
         together.solve_together(centred(x, w), z[None], penalty)
-
-
-def test_penalties_must_not_increase(worked: Problem) -> None:
-    with pytest.raises(InputError, match="penalties must not increase"):
-        lasso.path(*worked, np.array([0.1, 0.2]))
 
 
 @pytest.mark.parametrize(
@@ -257,8 +244,9 @@ def test_bootstrap_replicates_are_lasso_and_partial_ridge(share: float) -> None:
     """Replayed one by one; redundant columns leave fitted values alone."""
     x, z, w = random_problem(2)
     penalty = share * lasso.penalty_max(x, z, w)
-    found = rblpr.run(x, z, w, penalty, np.random.default_rng(3), replicates=20)
-    fitted = lasso_ols(x, z, w, found.selected).at(x)
+    kept = lasso.fit(x, z, w, penalty).selected
+    found = rblpr.run(x, z, w, penalty, np.random.default_rng(3), selected=kept, replicates=20)
+    fitted = lasso_ols(x, z, w, kept).at(x)
     noise = np.random.default_rng(3).standard_normal((20, len(z)))
     for draw, again in zip(found.draws, fitted + noise / np.sqrt(w), strict=True):
         selected = lasso.fit(x, again, w, penalty).selected
@@ -268,7 +256,8 @@ def test_bootstrap_replicates_are_lasso_and_partial_ridge(share: float) -> None:
 def test_residuals_are_drawn_on_the_scale_of_equal_variances() -> None:
     x, z, w = random_problem(2)
     penalty = 0.9 * lasso.penalty_max(x, z, w)
-    found = rblpr.run(x, z, w, penalty, np.random.default_rng(3), errors="residual", replicates=20)
+    kept = lasso.fit(x, z, w, penalty).selected
+    found = rblpr.run(x, z, w, penalty, np.random.default_rng(3), selected=kept, errors="residual", replicates=20)
     residual = np.sqrt(w) * (z - found.ols)
     noise = np.random.default_rng(3).choice(residual - residual.mean(), size=(20, len(z)))
     for draw, again in zip(found.draws, found.ols + noise / np.sqrt(w), strict=True):
@@ -278,7 +267,7 @@ def test_residuals_are_drawn_on_the_scale_of_equal_variances() -> None:
 
 def test_the_interval_counts_the_distance_of_the_draws_from_least_squares() -> None:
     draws = np.arange(101.0)[:, None]
-    found = Bootstrap(np.array([40.0]), np.array([60.0]), draws, np.array([True]))
+    found = Bootstrap(np.array([40.0]), np.array([60.0]), draws)
     interval = rblpr.interval(found, 0.9)
     assert (interval.lower[0], interval.upper[0]) == pytest.approx((100.0 - 95, 100.0 - 5))
     assert found.std_error == pytest.approx(draws.std(ddof=1))
@@ -286,7 +275,8 @@ def test_the_interval_counts_the_distance_of_the_draws_from_least_squares() -> N
 
 def test_without_a_penalty_the_interval_is_that_of_the_estimates() -> None:
     x, z, w = random_problem(1)
-    found = rblpr.run(x, z, w, 0.0, np.random.default_rng(1), replicates=4000)
+    kept = np.ones(x.shape[1], dtype=bool)
+    found = rblpr.run(x, z, w, 0.0, np.random.default_rng(1), selected=kept, replicates=4000)
     interval = rblpr.interval(found, 0.95)
     assert (interval.upper - interval.lower) * np.sqrt(w) / 3.92 == pytest.approx(1, abs=0.06)
     assert (interval.upper + interval.lower) / 2 == pytest.approx(z, abs=0.2 / np.sqrt(w.min()))
@@ -295,10 +285,11 @@ def test_without_a_penalty_the_interval_is_that_of_the_estimates() -> None:
 def test_values_can_be_asked_for_elsewhere(worked: Problem) -> None:
     x, z, w = worked
     at = np.concatenate([x[:1], np.zeros((1, 8))])
-    found = rblpr.run(x, z, w, 5.0, np.random.default_rng(1), at=at, replicates=10)
+    kept = lasso.fit(x, z, w, 5.0).selected
+    found = rblpr.run(x, z, w, 5.0, np.random.default_rng(1), selected=kept, at=at, replicates=10)
     assert found.draws.shape == (10, 2)
     assert found.draws[:, 0] == pytest.approx(
-        rblpr.run(x, z, w, 5.0, np.random.default_rng(1), replicates=10).draws[:, 0]
+        rblpr.run(x, z, w, 5.0, np.random.default_rng(1), selected=kept, replicates=10).draws[:, 0]
     )
 
 
@@ -306,9 +297,9 @@ def test_bad_bootstraps_are_refused(worked: Problem) -> None:
     rng = np.random.default_rng(1)
     wrong: Any = "paired"
     with pytest.raises(InputError, match="errors='paired' does not exist"):
-        rblpr.run(*worked, 1.0, rng, errors=wrong)
+        rblpr.run(*worked, 1.0, rng, selected=np.ones(8, dtype=bool), errors=wrong)
     with pytest.raises(InputError, match="replicates=1 must be 2 or more"):
-        rblpr.run(*worked, 1.0, rng, replicates=1)
+        rblpr.run(*worked, 1.0, rng, selected=np.ones(8, dtype=bool), replicates=1)
 
 
 # --- Cross-validation -------------------------------------------------------------------------------------------------
@@ -332,14 +323,6 @@ def test_a_fold_without_rows_on_one_side_says_nothing() -> None:
     nothing, none, one = np.zeros((1, 0)), np.array([np.nan]), np.array([1.0])
     splits = [Split(nothing, none, 0 * one, one, one), Split(nothing, one, one, none, 0 * one)]
     assert cross_validation.losses(splits, np.array([1.0]), 1.0).tolist() == [[0.0], [0.0]]
-
-
-def test_folds_on_threads_leave_the_filters_of_warnings_alone(worked: Problem) -> None:
-    x, z, w = worked
-    before = list(warnings.filters)
-    penalties = cross_validation.grid(lasso.penalty_max(x, z, w))
-    cross_validation.losses([Split(x, z, w, z, w)] * 40, penalties, float(w.sum()))
-    assert list(warnings.filters) == before
 
 
 def test_penalties_of_a_fold_keep_their_proportion_to_the_weights(worked: Problem) -> None:
@@ -375,6 +358,9 @@ def test_bad_grids_and_rules_are_refused() -> None:
         cross_validation.choose(np.ones((2, 2)), wrong)
 
 
-def test_a_selection_is_saturated_without_a_degree_of_freedom() -> None:
-    assert rblpr.saturated(np.array([True, True, False]), 3)
-    assert not rblpr.saturated(np.array([True, False, False]), 3)
+def test_a_selection_is_saturated_where_least_squares_leaves_nothing() -> None:
+    w = np.array([40.0, 20, 10])
+    first, two = np.array([True, False, False]), np.array([True, True, False])
+    assert rblpr.saturated(np.eye(3), np.array([0.1, 0.4, 0.3]), w, two)
+    assert not rblpr.saturated(np.eye(3), np.array([0.1, 0.4, 0.3]), w, first)
+    assert rblpr.saturated(np.eye(3), np.array([0.1, 0.3, 0.3]), w, first)

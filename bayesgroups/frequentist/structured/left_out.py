@@ -23,7 +23,7 @@ import numpy as np
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.intervals.interval import Interval, around, tail
-from bayesgroups.frequentist.structured import lasso
+from bayesgroups.frequentist.structured import huber, lasso
 
 PARTS = 20
 """Parts that subgroups are left out in, at most; with as many subgroups or fewer each is left out by itself."""
@@ -77,11 +77,13 @@ def predict(x: FloatArray, z: FloatArray, w: FloatArray, penalty: float, rng: np
     [0.4, 0.3, 0.2]
     """
     part = rng.permutation(len(z)) % min(PARTS, len(z))
-    predicted = np.empty(len(z))
-    for number in range(int(part.max()) + 1):
-        left = part == number
-        predicted[left] = lasso.fit(x[~left], z[~left], w[~left], penalty).at(x[left])
-    return predicted
+    parts = [part == number for number in range(int(part.max()) + 1)]
+    if penalty > 0:
+        samples = [huber.Sample(x, z, np.where(left, 0.0, w)) for left in parts]
+        predicted = huber.predictions(samples, np.full((len(parts), 1), penalty))[:, 0]
+    else:
+        predicted = np.stack([lasso.fit(x[~left], z[~left], w[~left], penalty).at(x) for left in parts])
+    return np.asarray(predicted[part, np.arange(len(z))])
 
 
 def unseen(errors: FloatArray, v: FloatArray) -> Unseen:

@@ -72,9 +72,13 @@ def centred(x: FloatArray, w: FloatArray) -> Centred:
     share = w / largest / total
     mean = share @ x
     deviations = np.where(np.ptp(x, axis=0) > 0, x - mean, 0.0)
+    return Centred(mean, share, total * float(largest), np.sqrt(share)[:, None] * deviations, indicated(x))
+
+
+def indicated(x: FloatArray) -> IntArray:
+    """Subgroup (column,) that a column indicates, -1 for any other column."""
     indicates = ((x == 0) | (x == 1)).all(axis=0) & (x.sum(axis=0) == 1)
-    subgroup = np.where(indicates, np.argmax(x, axis=0), -1)
-    return Centred(mean, share, total * float(largest), np.sqrt(share)[:, None] * deviations, subgroup)
+    return np.where(indicates, np.argmax(x, axis=0), -1)
 
 
 def line(of: Centred, mean: float, coefficient: FloatArray) -> Line:

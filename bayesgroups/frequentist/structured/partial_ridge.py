@@ -58,14 +58,17 @@ def partial_ridge(x: FloatArray, z: FloatArray, w: FloatArray, selected: BoolArr
 class Penalised:
     """Partial ridge on given columns, for any responses and selections.
 
-    ``length`` (column,) divides a penalised column, 0 where one does not vary; ``covariance`` (subgroup, subgroup) is I + P P' of
-    all columns P on the scale of the penalty. Those of a selection are fixed effects, which generalised least squares takes out
-    whatever variance they are given beside, so that one matrix serves every selection.
+    ``length`` (column,) divides a penalised column, 0 where one does not vary. On the scale of the penalty I + P P', with all columns
+    P, is a covariance of the responses; ``own`` (subgroup,) is the part of errors and indicators, a diagonal, and ``shared``
+    (subgroup, column) are the others of P. The columns of a selection and the intercept are fixed effects, which generalised least
+    squares takes out whatever variance they are given beside: so one covariance serves every selection, and what an indicator has
+    in common with the intercept is none of it.
     """
 
     of: Centred
     length: FloatArray
-    covariance: FloatArray
+    own: FloatArray
+    shared: FloatArray
 
     def coefficient(self, y: FloatArray, selected: BoolArray) -> FloatArray:
         """Coefficients (response, column) of partial ridge, of centred responses (response, subgroup).
@@ -80,7 +83,7 @@ class Penalised:
         rest = np.setdiff1d(np.arange(len(x)), fitted)
         fixed = FixedColumns.over(rest, np.column_stack([np.sqrt(self.of.share), x[:, free]]))
         pull = np.zeros_like(y)
-        pull[:, rest] = fixed.leave(y[:, rest], self.covariance[np.ix_(rest, rest)])
+        pull[:, rest] = fixed.leave(y[:, rest], self.own[rest], self.shared[rest])
         with np.errstate(divide="ignore", invalid="ignore"):
             coefficient = np.where(held, (pull @ x) * (len(x) / length**2), 0.0)
         unexplained = y - coefficient @ x.T
@@ -95,8 +98,10 @@ def penalised(of: Centred, scale: Scale = "variance") -> Penalised:
     length = scales(of, scale)
     varied = length > 0
     # With w~ for weights the columns are sqrt(K) times as long; the penalty K lambda2 is 1.
-    columns = of.x[:, varied] * (np.sqrt(len(of.x)) / length[varied])
-    return Penalised(of, length, columns @ columns.T + np.eye(len(of.x)))
+    size = np.sqrt(len(of.x)) / np.where(varied, length, 1.0)
+    alone, others = varied & (of.subgroup >= 0), varied & (of.subgroup < 0)
+    indicators = np.bincount(of.subgroup[alone], size[alone] ** 2, len(of.x)) * of.share
+    return Penalised(of, length, 1 + indicators, of.x[:, others] * size[others])
 
 
 def scales(of: Centred, scale: Scale) -> FloatArray:

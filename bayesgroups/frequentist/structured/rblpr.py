@@ -15,8 +15,7 @@ import numpy as np
 from bayesgroups.data.arrays import BoolArray, FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.intervals.interval import Interval, tail
-from bayesgroups.frequentist.structured import lasso
-from bayesgroups.frequentist.structured.linear import centred, line
+from bayesgroups.frequentist.structured.linear import RANK, centred, line
 from bayesgroups.frequentist.structured.partial_ridge import Scale, lasso_ols, penalised
 from bayesgroups.frequentist.structured.together import solve_together
 
@@ -28,13 +27,12 @@ class Bootstrap:
     """Fits and draws, at the features that were asked for.
 
     ``ols`` and ``ridge`` (subgroup,) are least squares on the selected columns and partial ridge, ``draws`` (replicate,
-    subgroup) partial ridge of the estimates drawn again, ``selected`` (column,) the columns that the lasso kept.
+    subgroup) partial ridge of the estimates drawn again.
     """
 
     ols: FloatArray
     ridge: FloatArray
     draws: FloatArray
-    selected: BoolArray
 
     @property
     def std_error(self) -> FloatArray:
@@ -42,13 +40,14 @@ class Bootstrap:
         return np.asarray(self.draws.std(axis=0, ddof=1))
 
 
-def saturated(selected: BoolArray, subgroups: int) -> bool:
-    """True if a selection leaves no degree of freedom for residuals.
+def saturated(x: FloatArray, z: FloatArray, w: FloatArray, selected: BoolArray) -> bool:
+    """True if least squares on the selected columns leaves no residuals.
 
-    With an indicator for every subgroup a small penalty lets least squares reproduce every estimate; residuals are then 0
-    and a bootstrap of them claims certainty.
+    With an indicator for every subgroup a small penalty lets it reproduce every estimate, where several have the same one also with
+    degrees of freedom left; a bootstrap of residuals of 0 claims certainty.
     """
-    return int(selected.sum()) + 1 >= subgroups
+    residual = np.sqrt(w) * (z - lasso_ols(x, z, w, selected).at(x))
+    return bool(np.abs(residual).max() <= RANK * np.abs(np.sqrt(w) * z).max())
 
 
 def run(
@@ -58,12 +57,15 @@ def run(
     penalty: float,
     rng: np.random.Generator,
     *,
+    selected: BoolArray,
     at: FloatArray | None = None,
     errors: Errors = "known_variance",
     scale: Scale = "variance",
     replicates: int = 500,
 ) -> Bootstrap:
     """Estimates drawn again, and lasso and partial ridge of each draw, at one penalty.
+
+    ``selected`` (column,) are the columns that the lasso of the estimates keeps.
 
     Answers are for the features ``at`` (any, column), those of ``x`` by default. Errors are drawn from the normal law
     with the sampling variances, or with replacement from the centred residuals of least squares on the scale where all
@@ -80,7 +82,6 @@ def run(
     points = x if at is None else at
     of = centred(x, w)
     mean, y = of.response(z)
-    selected = lasso.solve(of, y, np.array([penalty]))[0] != 0
     ols = lasso_ols(x, z, w, selected)
     fitted = ols.at(x)
     if errors == "residual":
@@ -98,7 +99,7 @@ def run(
         coefficients[members] = partial.coefficient(again[members], pattern)
     draws = again_mean[:, None] + coefficients @ (points - of.mean).T
     ridge = line(of, float(mean), partial.coefficient(y[None], selected)[0])
-    return Bootstrap(ols.at(points), ridge.at(points), draws, selected)
+    return Bootstrap(ols.at(points), ridge.at(points), draws)
 
 
 def interval(bootstrap: Bootstrap, level: float) -> Interval:
@@ -107,7 +108,7 @@ def interval(bootstrap: Bootstrap, level: float) -> Interval:
     ridge + ols - upper quantile, ridge + ols - lower quantile, arrays (subgroup,).
 
     >>> draws = np.array([[0.0], [0.5], [1.0]])
-    >>> interval(Bootstrap(np.array([0.25]), np.array([0.5]), draws, np.array([True])), 0.5)
+    >>> interval(Bootstrap(np.array([0.25]), np.array([0.5]), draws), 0.5)
     Interval(lower=array([0.]), upper=array([0.5]))
     """
     outside = tail(level)

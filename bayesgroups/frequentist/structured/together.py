@@ -75,11 +75,12 @@ def _advance(
     sparse: FloatArray, price: FloatArray, before: FloatArray, dense: FloatArray,
 ) -> None:  # fmt: skip
     """Rounds until the next look, of some responses, in place."""
-    for _ in range(CHECK):
+    for turn in range(CHECK):
         np.subtract(sparse, price, out=dense)
         product.into(dense)
         dense += start
-        before[:] = sparse
+        if turn == CHECK - 1:
+            before[:] = sparse
         sparse *= 1 - RELAXATION
         sparse += price
         sparse += RELAXATION * dense

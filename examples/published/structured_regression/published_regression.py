@@ -139,7 +139,7 @@ def _errors(
     for metric, true_values in zip(metrics_of(tally), truth.values, strict=True):
         some = metric.w > 0
         largest = lasso.penalty_max(x[some], metric.z[some], metric.w[some])
-        lines = lasso.path(x[some], metric.z[some], metric.w[some], largest * np.array(fractions))
+        lines = [lasso.fit(x[some], metric.z[some], metric.w[some], largest * share) for share in fractions]
         fitted = np.stack([line.at(x) for line in lines])
         errors.append(np.where(some, fitted - true_values, np.nan).tolist())
         plain.append(np.where(some, metric.z - true_values, np.nan).tolist())

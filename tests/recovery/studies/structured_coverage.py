@@ -168,14 +168,15 @@ def _try(
     usual = [means.pooled_normal(z, 1 / w, level) for level in LEVELS]
     judged: list[Judgement] = []
     for name, penalty in penalties.items():
-        error = np.abs(lasso.fit(x, z, w, penalty).at(x) - mu)
+        line = lasso.fit(x, z, w, penalty)
+        error = np.abs(line.at(x) - mu)
         kinds: tuple[rblpr.Errors, ...] = ("known_variance", "residual")
         for errors in kinds:
-            drawn = rblpr.run(x, z, w, penalty, rng, errors=errors, replicates=bootstraps)
+            drawn = rblpr.run(x, z, w, penalty, rng, selected=line.selected, errors=errors, replicates=bootstraps)
             intervals = [rblpr.interval(drawn, level) for level in LEVELS]
             covered = [covers(interval.lower, interval.upper, mu) for interval in intervals]
             ratio = [(a.upper - a.lower) / (b.upper - b.lower) for a, b in zip(intervals, usual, strict=True)]
-            selected = np.full(len(z), drawn.selected.sum() / len(z))
+            selected = np.full(len(z), line.selected.sum() / len(z))
             parts = np.array([*covered, *ratio, error, np.abs(z - mu), selected], dtype=np.float64)
             judged.append(((name, errors), parts.tolist()))
     return judged

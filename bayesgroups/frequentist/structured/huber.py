@@ -1,0 +1,203 @@
+"""Lassos of several samples, with the coefficients of single subgroups minimised over: Huber losses of the other columns.
+
+An indicator of one subgroup takes up a part b of its residual r at a price,
+
+    min_b  w (r - b)^2 + penalty |b|  =  w r^2                                where 2 w |r| <= penalty,
+                                         penalty |r| - penalty^2 / (4 w)      beyond
+
+(She and Owen 2011, doi:10.1198/jasa.2011.tm10390). What is left are the other columns, a few where coordinate descent has more than
+there are subgroups, in a loss that is quadratic in pieces: Newton steps with exact line searches end at its minimum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from bayesgroups.data.arrays import BoolArray, FloatArray, IntArray
+from bayesgroups.frequentist.structured.linear import indicated
+
+STEPS = 1000
+"""Newton steps for one penalty, at most."""
+TOLERANCE = 1e-9
+"""Largest derivative at a minimum, as a share of the largest where all coefficients are 0."""
+RIDGE = 1e-10
+"""Curvature added to that of columns of unit length: where there is no other, a step is as long as its line search lets it be."""
+ROUNDING = 1e-13
+"""Share of the curvature of all subgroups that counts as none."""
+
+
+class Sample(NamedTuple):
+    """Features ``x`` (subgroup, column), estimates ``z`` and weights ``w`` (subgroup,), 0 where there is no estimate."""
+
+    x: FloatArray
+    z: FloatArray
+    w: FloatArray
+
+
+def predictions(samples: Sequence[Sample], penalties: FloatArray) -> FloatArray:
+    """Predictions (sample, penalty, subgroup), of subgroups without an estimate too, at decreasing penalties (sample, penalty).
+
+    Of the lasso of `bayesgroups.frequentist.structured.lasso`. Samples have the same subgroups and columns, and one estimate at
+    least; where several columns indicate one subgroup and no other, the first of them does.
+
+    >>> z, w = np.array([0.6, 0.2, np.nan]), np.array([10.0, 10.0, 0.0])
+    >>> predictions([Sample(np.eye(3), z, w)], np.array([[4.0, 1.0]])).round(6).tolist()
+    [[[0.4, 0.4, 0.4], [0.55, 0.25, 0.4]]]
+    """
+    sides = [_sides(sample) for sample in samples]
+    used = np.stack([sample.w for sample in samples])
+    total = used.sum(axis=1, keepdims=True)
+    w = used / total
+    z = np.stack([np.where(sample.w > 0, sample.z, 0.0) for sample in samples])
+    mean = (w * z).sum(axis=1, keepdims=True)
+    z = np.where(w > 0, z - mean, 0.0)
+    columns, length = _columns(samples, sides, w)
+    alone = np.zeros(w.shape, dtype=np.bool_)
+    for row, side in zip(alone, sides, strict=True):
+        row[side.subgroup] = True
+
+    coefficient = np.zeros(length.shape)
+    smallest = TOLERANCE * np.abs((w * z)[:, None] @ columns)[:, 0].max(axis=1)
+    answers, taken = np.empty((*penalties.shape, w.shape[1])), np.zeros((*penalties.shape, w.shape[1]))
+    for position, penalty in enumerate((penalties / total).T):
+        losses = Losses(columns, z, w, np.where(alone, penalty[:, None], np.inf), penalty[:, None] * length)
+        coefficient = losses.minimum(coefficient, smallest)
+        answers[:, position] = losses.predicted(coefficient)
+        left = z - answers[:, position]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            beyond = np.maximum(np.abs(left) - losses.bound / (2 * w), 0.0)
+        taken[:, position] = np.where(alone, np.sign(left) * beyond, 0.0)
+    answers += mean[:, None]
+    for i, (sample, side) in enumerate(zip(samples, sides, strict=True)):
+        answers[i] += taken[i][:, side.subgroup] @ sample.x[:, side.indicator].T
+    return answers
+
+
+class _Sides(NamedTuple):
+    """Columns that indicate one subgroup with an estimate alone, ``indicator``, and which, ``subgroup``; and others that vary."""
+
+    indicator: IntArray
+    subgroup: IntArray
+    others: IntArray
+
+
+def _sides(sample: Sample) -> _Sides:
+    used = np.flatnonzero(sample.w > 0)
+    x = sample.x[used]
+    place, first = np.unique(indicated(x), return_index=True)
+    some = place >= 0
+    others = np.flatnonzero((indicated(x) < 0) & (np.ptp(x, axis=0) > 0))
+    return _Sides(first[some], used[place[some]], others)
+
+
+def _columns(samples: Sequence[Sample], sides: Sequence[_Sides], w: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Columns of unit length and mean 0 (sample, subgroup, column), the intercept first, and prices of their coefficients."""
+    every = np.unique(np.concatenate([side.others for side in sides]))
+    columns = np.zeros((*w.shape, 1 + len(every)))
+    columns[:, :, 0] = 1.0
+    price = np.zeros((len(samples), 1 + len(every)))
+    for i, (sample, side) in enumerate(zip(samples, sides, strict=True)):
+        deviations = sample.x[:, side.others] - w[i] @ sample.x[:, side.others]
+        length = np.sqrt(w[i] @ deviations**2)
+        place = 1 + np.searchsorted(every, side.others)
+        columns[i][:, place] = deviations / length
+        price[i, place] = 1 / length
+    return columns, price
+
+
+@dataclass(frozen=True)
+class Losses:
+    """Huber losses of linear predictors, and prices of their coefficients.
+
+    ``columns`` (sample, subgroup, column) of about unit length; estimates ``z``, weights ``w``, and ``bound`` (sample, subgroup) of
+    the derivative of a loss by its prediction, infinite where it is quadratic; ``price`` (sample, column).
+    """
+
+    columns: FloatArray
+    z: FloatArray
+    w: FloatArray
+    bound: FloatArray
+    price: FloatArray
+
+    def predicted(self, coefficient: FloatArray) -> FloatArray:
+        """Predictions (sample, subgroup)."""
+        return np.asarray((self.columns @ coefficient[..., None])[..., 0])
+
+    def minimum(self, start: FloatArray, smallest: FloatArray) -> FloatArray:
+        """Coefficients (sample, column) at the minimum, to derivatives no larger than ``smallest`` (sample,)."""
+        coefficient, left, losses = start.copy(), np.arange(len(start)), self
+        for _ in range(STEPS):
+            at = coefficient[left]
+            pull = 2 * losses.w * (losses.predicted(at) - losses.z)
+            quadratic = np.abs(pull) < losses.bound
+            slope = (np.clip(pull, -losses.bound, losses.bound)[:, None] @ losses.columns)[:, 0]
+            sign = np.where(at != 0, np.sign(at), -np.sign(slope))
+            slope += losses.price * sign
+            free = (at != 0) | (slope * sign < -smallest[left, None])  # away from 0 where that makes less
+            unfinished = (np.abs(slope) * free).max(axis=1) > smallest[left]
+            if not unfinished.all():
+                left, losses = left[unfinished], losses.of(unfinished)
+                at, quadratic, slope, sign, free = (each[unfinished] for each in (at, quadratic, slope, sign, free))
+            if not len(left):
+                break
+            direction = losses.direction(quadratic, slope, free, np.where(at == 0, sign, 0.0))
+            coefficient[left] = losses.along(at, direction, (slope * direction).sum(axis=1))
+        return coefficient
+
+    def of(self, samples: BoolArray) -> Losses:
+        """Those of some samples."""
+        return Losses(*(part[samples] for part in (self.columns, self.z, self.w, self.bound, self.price)))
+
+    def direction(self, quadratic: BoolArray, slope: FloatArray, free: BoolArray, away: FloatArray) -> FloatArray:
+        """Newton steps (sample, column) of the coefficients that are ``free``, those of 0 to the side ``away`` of it alone."""
+        curved = self.columns * (2 * self.w * quadratic)[..., None]
+        curvature = np.swapaxes(self.columns, 1, 2) @ curved
+        number = curvature.shape[1]
+        while True:
+            both = free[:, :, None] & free[:, None, :]
+            matrix = np.where(both, curvature, 0.0)
+            matrix[:, np.arange(number), np.arange(number)] += np.where(free, RIDGE, 1.0)
+            direction = -np.linalg.solve(matrix, np.where(free, slope, 0.0)[..., None])[..., 0]
+            astray = free & (direction * away < 0)
+            if not astray.any():
+                return np.asarray(direction)
+            free = free & ~astray
+
+    def along(self, at: FloatArray, direction: FloatArray, slope: FloatArray) -> FloatArray:
+        """The points with the least losses and prices on rays, whose derivatives at their start are ``slope`` (sample,)."""
+        change, gap = self.predicted(direction), self.z - self.predicted(at)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            width = self.bound / (2 * self.w * np.abs(change))
+            enters, leaves = gap / change - width, gap / change + width
+            kinks = -at / direction
+        bend = np.where(change != 0, 2 * self.w * change**2, 0.0)
+        within = np.where((enters <= 0) & (leaves > 0), bend, 0.0).sum(axis=1, keepdims=True)
+        none, jump = np.zeros_like(bend), 2 * self.price * np.abs(direction)
+        events = np.concatenate([enters, leaves, kinks], axis=1)
+        ahead = (events > 0) & (events < np.inf)
+        events = np.where(ahead, events, np.inf)
+        order = np.argsort(events, axis=1)
+        events = np.take_along_axis(events, order, axis=1)
+        bends, jumps = (
+            np.take_along_axis(np.where(ahead, np.concatenate(parts, axis=1), 0.0), order, axis=1)
+            for parts in ((bend, -bend, np.zeros_like(jump)), (none, none, jump))
+        )
+        # Before every event: where the one before it was, the curvature since, and the derivative there.
+        start = np.concatenate([np.zeros_like(within), events[:, :-1]], axis=1)
+        curvature = within + np.cumsum(bends, axis=1) - bends
+        curvature[curvature < ROUNDING * bend.sum(axis=1, keepdims=True)] = 0.0
+        with np.errstate(invalid="ignore"):
+            rise = np.nan_to_num(np.where(curvature > 0, curvature * (events - start), 0.0), posinf=np.inf)
+        derivative = slope[:, None] + np.cumsum(rise + jumps, axis=1)
+        rows = np.arange(len(at))
+        first = np.argmax(derivative >= 0, axis=1)
+        before = np.where(first > 0, derivative[rows, first - 1], slope)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            step = start[rows, first] - before / curvature[rows, first]
+        step = np.where(curvature[rows, first] > 0, np.minimum(step, events[rows, first]), events[rows, first])
+        step = np.where((derivative >= 0).any(axis=1), step, 0.0)
+        return np.where(kinks == step[:, None], 0.0, at + step[:, None] * direction)
