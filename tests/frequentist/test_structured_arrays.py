@@ -108,6 +108,43 @@ def test_redundant_columns_change_coefficients_but_no_fitted_value(worked: Probl
     assert lasso.fit(twice, z, w, penalty).at(twice) == pytest.approx(lasso.fit(x, z, w, penalty).at(x), abs=1e-7)
 
 
+@pytest.mark.parametrize("share", [0.4, 0.1, 0.01])
+@pytest.mark.parametrize("seed", range(3))
+def test_coefficients_are_where_coordinate_descent_from_zero_leads(seed: int, share: float) -> None:
+    """With the redundant columns of two attributes, and to the last digits: derivatives are those of a minimum."""
+    rng = np.random.default_rng(seed)
+    x = np.concatenate([np.repeat(np.eye(4), 2, axis=0), np.tile(np.eye(2), (4, 1)), np.eye(8)], axis=1)
+    z, w = rng.integers(1, 9, 8) / 10, rng.integers(5, 200, 8) / 0.2
+    penalty = share * lasso.penalty_max(x, z, w)
+    of = centred(x, w)
+    _, y = of.response(z)
+    expected = np.zeros(x.shape[1])
+    before = np.ones_like(expected)
+    while np.abs(expected - before).max() > 1e-15:
+        before = expected.copy()
+        for j in range(x.shape[1]):
+            pull = of.x[:, j] @ (y - of.x @ expected + of.x[:, j] * expected[j])
+            expected[j] = np.sign(pull) * max(abs(pull) - penalty / of.total / 2, 0.0) / (of.x[:, j] ** 2).sum()
+    found = lasso.solve(of, y, penalty)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
+    slope = 2 * of.total * of.x.T @ (y - of.x @ found) / penalty
+    np.testing.assert_allclose(slope[found != 0], np.sign(found[found != 0]), rtol=0, atol=1e-9)
+    assert np.abs(slope).max() < 1 + 1e-9
+
+
+def test_rounding_selects_no_column() -> None:
+    """Sex has two redundant columns: one of them has the coefficient, the other one may have its rounding."""
+    x = np.concatenate([np.repeat(np.eye(4), 2, axis=0)[:7], np.tile(np.eye(2), (4, 1))[:7], np.eye(7)], axis=1)
+    z, w = (
+        np.array([12 / 40, 5 / 20, 2 / 10, 3 / 5, 30 / 150, 60 / 200, 9 / 30]),
+        np.array([40.0, 20, 10, 5, 150, 200, 30]),
+    )
+    for share in np.geomspace(1e-3, 0.5, 20):
+        line = lasso.fit(x, z, w, share * lasso.penalty_max(x, z, w))
+        assert np.abs(line.coefficient[line.selected]).min() > 1e-8
+        assert not line.selected[4:6].all()
+
+
 def test_units_of_the_metric_and_of_the_weights_do_not_matter(worked: Problem) -> None:
     x, z, w = worked
     penalty = 0.2 * lasso.penalty_max(x, z, w)

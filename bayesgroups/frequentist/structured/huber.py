@@ -27,7 +27,7 @@ TOLERANCE = 1e-9
 RIDGE = 1e-10
 """Curvature added to that of columns of unit length: where there is no other, a step is as long as its line search lets it be."""
 ROUNDING = 1e-13
-"""Share of the curvature of all subgroups that counts as none."""
+"""Share of the curvature of all subgroups, and of the mean, that counts as none."""
 
 
 class Sample(NamedTuple):
@@ -48,65 +48,65 @@ def predictions(samples: Sequence[Sample], penalties: FloatArray) -> FloatArray:
     >>> predictions([Sample(np.eye(3), z, w)], np.array([[4.0, 1.0]])).round(6).tolist()
     [[[0.4, 0.4, 0.4], [0.55, 0.25, 0.4]]]
     """
-    sides = [_sides(sample) for sample in samples]
-    used = np.stack([sample.w for sample in samples])
-    total = used.sum(axis=1, keepdims=True)
-    w = used / total
+    columns = [_columns_of(sample) for sample in samples]
+    weight = np.stack([sample.w for sample in samples])
+    total = weight.sum(axis=1, keepdims=True)
+    w = weight / total
     z = np.stack([np.where(sample.w > 0, sample.z, 0.0) for sample in samples])
     mean = (w * z).sum(axis=1, keepdims=True)
     z = np.where(w > 0, z - mean, 0.0)
-    columns, length = _columns(samples, sides, w)
+    design, price = _design(samples, columns, w)
     alone = np.zeros(w.shape, dtype=np.bool_)
-    for row, side in zip(alone, sides, strict=True):
-        row[side.subgroup] = True
+    for row, each in zip(alone, columns, strict=True):
+        row[each.subgroup] = True
 
-    coefficient = np.zeros(length.shape)
-    smallest = TOLERANCE * np.abs((w * z)[:, None] @ columns)[:, 0].max(axis=1)
-    answers, taken = np.empty((*penalties.shape, w.shape[1])), np.zeros((*penalties.shape, w.shape[1]))
+    coefficient = np.zeros(price.shape)
+    largest = 2 * np.abs((w * z)[:, None] @ design)[:, 0].max(axis=1)
+    smallest = np.maximum(TOLERANCE * largest, ROUNDING * np.abs(mean[:, 0]))
+    answers, taken = np.empty((2, *penalties.shape, w.shape[1]))
     for position, penalty in enumerate((penalties / total).T):
-        losses = Losses(columns, z, w, np.where(alone, penalty[:, None], np.inf), penalty[:, None] * length)
+        losses = Losses(design, z, w, np.where(alone, penalty[:, None], np.inf), penalty[:, None] * price)
         coefficient = losses.minimum(coefficient, smallest)
         answers[:, position] = losses.predicted(coefficient)
-        left = z - answers[:, position]
+        residual = z - answers[:, position]
         with np.errstate(divide="ignore", invalid="ignore"):
-            beyond = np.maximum(np.abs(left) - losses.bound / (2 * w), 0.0)
-        taken[:, position] = np.where(alone, np.sign(left) * beyond, 0.0)
+            beyond = np.maximum(np.abs(residual) - losses.bound / (2 * w), 0.0)
+        taken[:, position] = np.where(alone, np.sign(residual) * beyond, 0.0)
     answers += mean[:, None]
-    for i, (sample, side) in enumerate(zip(samples, sides, strict=True)):
-        answers[i] += taken[i][:, side.subgroup] @ sample.x[:, side.indicator].T
+    for i, (sample, each) in enumerate(zip(samples, columns, strict=True)):
+        answers[i] += taken[i][:, each.subgroup] @ sample.x[:, each.indicator].T
     return answers
 
 
-class _Sides(NamedTuple):
-    """Columns that indicate one subgroup with an estimate alone, ``indicator``, and which, ``subgroup``; and others that vary."""
+class _Columns(NamedTuple):
+    """Columns that indicate a subgroup with an estimate and no other, ``indicator``, that ``subgroup``, and others that vary."""
 
     indicator: IntArray
     subgroup: IntArray
     others: IntArray
 
 
-def _sides(sample: Sample) -> _Sides:
+def _columns_of(sample: Sample) -> _Columns:
     used = np.flatnonzero(sample.w > 0)
     x = sample.x[used]
-    place, first = np.unique(indicated(x), return_index=True)
+    subgroup = indicated(x)
+    place, first = np.unique(subgroup, return_index=True)
     some = place >= 0
-    others = np.flatnonzero((indicated(x) < 0) & (np.ptp(x, axis=0) > 0))
-    return _Sides(first[some], used[place[some]], others)
+    return _Columns(first[some], used[place[some]], np.flatnonzero((subgroup < 0) & (np.ptp(x, axis=0) > 0)))
 
 
-def _columns(samples: Sequence[Sample], sides: Sequence[_Sides], w: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Columns of unit length and mean 0 (sample, subgroup, column), the intercept first, and prices of their coefficients."""
-    every = np.unique(np.concatenate([side.others for side in sides]))
-    columns = np.zeros((*w.shape, 1 + len(every)))
-    columns[:, :, 0] = 1.0
-    price = np.zeros((len(samples), 1 + len(every)))
-    for i, (sample, side) in enumerate(zip(samples, sides, strict=True)):
-        deviations = sample.x[:, side.others] - w[i] @ sample.x[:, side.others]
+def _design(samples: Sequence[Sample], columns: Sequence[_Columns], w: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """An intercept and columns of unit length and mean 0 (sample, subgroup, column), and prices of their coefficients."""
+    every = np.unique(np.concatenate([each.others for each in columns]))
+    design, price = np.zeros((*w.shape, 1 + len(every))), np.zeros((len(samples), 1 + len(every)))
+    design[:, :, 0] = 1.0
+    for i, (sample, each) in enumerate(zip(samples, columns, strict=True)):
+        deviations = sample.x[:, each.others] - w[i] @ sample.x[:, each.others]
         length = np.sqrt(w[i] @ deviations**2)
-        place = 1 + np.searchsorted(every, side.others)
-        columns[i][:, place] = deviations / length
+        place = 1 + np.searchsorted(every, each.others)
+        design[i][:, place] = deviations / length
         price[i, place] = 1 / length
-    return columns, price
+    return design, price
 
 
 @dataclass(frozen=True)

@@ -58,11 +58,11 @@ def partial_ridge(x: FloatArray, z: FloatArray, w: FloatArray, selected: BoolArr
 class Penalised:
     """Partial ridge on given columns, for any responses and selections.
 
-    ``length`` (column,) divides a penalised column, 0 where one does not vary. On the scale of the penalty I + P P', with all columns
-    P, is a covariance of the responses; ``own`` (subgroup,) is the part of errors and indicators, a diagonal, and ``shared``
-    (subgroup, column) are the others of P. The columns of a selection and the intercept are fixed effects, which generalised least
-    squares takes out whatever variance they are given beside: so one covariance serves every selection, and what an indicator has
-    in common with the intercept is none of it.
+    ``length`` (column,) divides a penalised column, 0 where one does not vary. On the scale of the penalty I + P P' with all
+    columns P is a covariance of the responses: ``own`` (subgroup,) is the part of errors and indicators, a diagonal, and ``shared``
+    (subgroup, column) are the other columns. Those of a selection and the intercept are fixed effects, which generalised least
+    squares takes out whatever variance they are given beside: one covariance serves every selection, without what indicators have
+    in common with the intercept.
     """
 
     of: Centred
