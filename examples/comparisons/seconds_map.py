@@ -1,9 +1,11 @@
 """Map of the seconds that exact engines take: subgroups and components, rows of a subgroup, and how much subgroups differ.
 
     python -m examples.comparisons.seconds_map --output docs/seconds.csv
+    python -m examples.comparisons.seconds_map --side frequentist --output docs/seconds_frequentist.csv
 
-takes about 25 minutes on one processor. Every cell is one metric of a made-up table (three of the joint models, whose
-engines take them together), by the default settings of an estimator and by its own engine (``inference="collapsed"``).
+takes about 25 minutes on one processor, and 10 of the frequentist side. Every cell is one metric of a made-up table (three of the
+joint models, whose engines take them together), by the default settings of an estimator, and by its own engine
+(``inference="collapsed"``) or its reference.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -26,6 +28,7 @@ from bayesgroups.data.linear_algebra import one_thread_of_linear_algebra
 from bayesgroups.data.threads import on_this_thread
 from bayesgroups.errors import InputError
 from bayesgroups.estimators import Estimator
+from bayesgroups.report.diagnostics import Check
 from bayesgroups.studies.execution import HERE, Executor
 from examples.commands import add_options, executor
 from examples.records import as_csv, write
@@ -43,6 +46,7 @@ ESTIMATORS: dict[str, Estimator] = {
 REPETITIONS = 2
 """Fits of a cell."""
 Answer = Literal["usable", "flagged", "none"]
+Side = Literal["bayesian", "frequentist"]
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,8 @@ class Cell:
     seconds : float
         Of the processor, the fewest of `REPETITIONS` fits.
     answer : {"usable", "flagged", "none"}
-        Whether the engine passed its checks; where it did not, or where there is none, ``bg.estimate`` goes on with NUTS.
+        Whether the engine passed its checks; where it did not, or where there is none, ``bg.estimate`` goes on with NUTS. The
+        frequentist side is always usable.
     """
 
     word: str
@@ -124,7 +129,7 @@ def cells_of(words: Sequence[str]) -> list[tuple[str, tuple[int, ...], int, floa
     return list(itertools.product(words, SHAPES, ROWS, SPREADS))
 
 
-def measured(word: str, shape: Sequence[int], rows: int, spread: float) -> Cell:
+def measured(word: str, shape: Sequence[int], rows: int, spread: float, side: Side = "bayesian") -> Cell:
     """One cell of the map.
 
     Examples
@@ -140,21 +145,32 @@ def measured(word: str, shape: Sequence[int], rows: int, spread: float) -> Cell:
         start = time.process_time()
         try:
             with one_thread_of_linear_algebra():
-                posterior = on_this_thread(partial(estimator.collapsed, tally, seed=1))
+                posterior = on_this_thread(partial(_fitted, estimator, tally, side))
         except InputError:
             posterior = None
         times.append(time.process_time() - start)
         if posterior is not None:
-            answer = "usable" if all(check.passed for check in posterior.checks) else "flagged"
+            answer = "usable" if all(check.passed for check in posterior) else "flagged"
     return Cell(word, int(np.prod(shape)), 2 ** len(shape) - 1, rows, spread, min(times), answer)
 
 
-def _of_piece(cells: Sequence[tuple[str, tuple[int, ...], int, float]], piece: int) -> tuple[float, Answer]:
-    cell = measured(*cells[piece])
+def _fitted(estimator: Estimator, tally: xr.Dataset, side: Side) -> Sequence[Check] | None:
+    """Checks of an answer, or None if there is no engine."""
+    if side == "frequentist":
+        estimator.reference(tally, seed=1)
+        return ()
+    posterior = estimator.collapsed(tally, seed=1)
+    return None if posterior is None else posterior.checks
+
+
+def _of_piece(cells: Sequence[tuple[str, tuple[int, ...], int, float]], side: Side, piece: int) -> tuple[float, Answer]:
+    cell = measured(*cells[piece], side)
     return cell.seconds, cell.answer
 
 
-def study(*, executor: Executor = HERE, words: Sequence[str] = tuple(ESTIMATORS)) -> list[Cell]:
+def study(
+    *, executor: Executor = HERE, words: Sequence[str] = tuple(ESTIMATORS), side: Side = "bayesian"
+) -> list[Cell]:
     """Measure every cell of some estimators.
 
     Parameters
@@ -163,14 +179,17 @@ def study(*, executor: Executor = HERE, words: Sequence[str] = tuple(ESTIMATORS)
         Where measurements are kept; times mean something with one worker only.
     words : sequence of str
         Words of the estimators.
+    side : {"bayesian", "frequentist"}
 
     Returns
     -------
     list of Cell
     """
-    measured("crossed_effects", (2, 2), 50, 0.3)  # imports
+    for word in words:
+        measured(word, (2, 2), 50, 0.3, side)  # imports
     cells = cells_of(words)
-    answers = executor.run("seconds", partial(_of_piece, cells), len(cells), settings={"cells": cells})
+    settings = {"cells": cells, "side": side}
+    answers = executor.run("seconds", partial(_of_piece, cells, side), len(cells), settings=settings)
     return [
         Cell(word, int(np.prod(shape)), 2 ** len(shape) - 1, rows, spread, *answer)
         for (word, shape, rows, spread), answer in zip(cells, answers, strict=True)
@@ -186,10 +205,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--words", nargs="+", choices=ESTIMATORS, default=list(ESTIMATORS), help="estimators to measure"
     )
+    parser.add_argument("--side", choices=get_args(Side), default="bayesian", help="what to measure")
     add_options(parser)
     given = parser.parse_args(arguments)
     with executor(given) as run:
-        lines = study(executor=run, words=given.words)
+        lines = study(executor=run, words=given.words, side=given.side)
     write(given.output, as_csv(lines))
 
 

@@ -318,6 +318,21 @@ def _seconds(value: float) -> str:
     return f"{value:.2g}" if value < 10 else f"{value:.0f}"
 
 
+def _seconds_of_tables(record: str) -> str:
+    """The least and the most seconds of the tables of a shape, by estimator."""
+    cells = read_csv(DOCS / record)
+    shapes = cells[["subgroups", "components"]].drop_duplicates().to_numpy().tolist()
+    every = []
+    for word, lines in cells.groupby("word", sort=False):
+        of_shapes = [lines.loc[lines["subgroups"] == subgroups, "seconds"] for subgroups, _ in shapes]
+        spans = [
+            f"{_seconds(seconds.min())} to {_seconds(seconds.max())}" if len(seconds) else "-" for seconds in of_shapes
+        ]
+        every.append([f"`{word}`", *spans, f"{(lines['answer'] != 'usable').sum()} of {len(lines)}"])
+    heads = [f"{subgroups} x {components}" for subgroups, components in shapes]
+    return table(["Estimator", *heads, "Not usable"], every)
+
+
 def benchmarks() -> dict[str, str]:
     """Measurements of the benchmarks, and of time and memory by size."""
     record = read_csv(BENCHMARKS, dtype=str, keep_default_na=False)
@@ -338,18 +353,9 @@ def benchmarks() -> dict[str, str]:
         )
         peak = f"{lines['megabytes'].min():.0f} to {lines['megabytes'].max():.0f}"
         scaling.append([AXES[str(axis)], sizes, seconds, peak, f"{lines['exponent'].iloc[0]:.2g}"])
-    cells = read_csv(DOCS / "seconds.csv")
-    shapes = cells[["subgroups", "components"]].drop_duplicates().to_numpy().tolist()
-    every = []
-    for word, lines in cells.groupby("word", sort=False):
-        of_shapes = [lines.loc[lines["subgroups"] == subgroups, "seconds"] for subgroups, _ in shapes]
-        spans = [
-            f"{_seconds(seconds.min())} to {_seconds(seconds.max())}" if len(seconds) else "-" for seconds in of_shapes
-        ]
-        every.append([f"`{word}`", *spans, f"{(lines['answer'] != 'usable').sum()} of {len(lines)}"])
-    heads = [f"{subgroups} x {components}" for subgroups, components in shapes]
     return {
-        "seconds": table(["Estimator", *heads, "Not usable"], every),
+        "seconds": _seconds_of_tables("seconds.csv"),
+        "frequentist seconds": _seconds_of_tables("seconds_frequentist.csv"),
         "measured": f"{table(['What', 'Peer', 'Bar', 'Measured', 'Met', 'On'], rows)}\n\n{sentence}",
         "scaling": table(["Axis", "Sizes", "Seconds", "Peak, MB", "Exponent"], scaling),
     }

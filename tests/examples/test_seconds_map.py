@@ -9,18 +9,32 @@ import pandas as pd
 import pytest
 
 from examples.comparisons import seconds_map
-from examples.comparisons.seconds_map import ESTIMATORS, ROWS, SHAPES, SPREADS, Cell, cells_of, main, measured, table
+from examples.comparisons.seconds_map import (
+    ESTIMATORS,
+    ROWS,
+    SHAPES,
+    SPREADS,
+    Cell,
+    Side,
+    cells_of,
+    main,
+    measured,
+    table,
+)
 
-RECORD = Path(__file__).parents[2] / "docs" / "seconds.csv"
+DOCS = Path(__file__).parents[2] / "docs"
+RECORDS = {"bayesian": DOCS / "seconds.csv", "frequentist": DOCS / "seconds_frequentist.csv"}
 BAR = 5.0
 
 
 @pytest.fixture(scope="module")
 def record() -> pd.DataFrame:
-    return pd.read_csv(RECORD)
+    return pd.read_csv(RECORDS["bayesian"])
 
 
-def test_the_map_is_complete(record: pd.DataFrame) -> None:
+@pytest.mark.parametrize("side", RECORDS)
+def test_the_map_is_complete(side: str) -> None:
+    record = pd.read_csv(RECORDS[side])
     cells = [(word, int(np.prod(shape)), rows, spread) for word, shape, rows, spread in cells_of(list(ESTIMATORS))]
     assert list(record[["word", "subgroups", "rows", "spread"]].itertuples(index=False, name=None)) == cells
 
@@ -42,16 +56,17 @@ def test_subgroups_differ_as_asked() -> None:
     assert np.log(share / (1 - share)).std() == pytest.approx(1.0, rel=0.4)
 
 
+@pytest.mark.parametrize("side", RECORDS)
 @pytest.mark.parametrize("word", ["crossed_effects", "confusion"])
-def test_one_cell(word: str) -> None:
-    cell = measured(word, (2, 3), 20, 0.3)
+def test_one_cell(word: str, side: Side) -> None:
+    cell = measured(word, (2, 3), 20, 0.3, side)
     assert (cell.word, cell.subgroups, cell.components, cell.answer) == (word, 6, 3, "usable")
     assert 0 < cell.seconds < 60
 
 
 def test_the_command_writes_the_map(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        seconds_map, "measured", lambda word, shape, rows, spread: Cell(word, 0, 0, rows, spread, 0.5, "usable")
+        seconds_map, "measured", lambda word, shape, rows, spread, side: Cell(word, 0, 0, rows, spread, 0.5, "usable")
     )
     main(["--output", str(tmp_path / "seconds.csv"), "--words", "crossed_effects"])
     lines = (tmp_path / "seconds.csv").read_text().splitlines()

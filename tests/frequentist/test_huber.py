@@ -73,20 +73,28 @@ def test_of_columns_that_indicate_the_same_subgroup_the_first_has_the_coefficien
     np.testing.assert_allclose(answer, fitted(sample, penalty), atol=1e-9)
 
 
-def test_equal_estimates_are_their_mean_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    steps: list[int] = []
+@pytest.fixture
+def steps(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Samples of every step."""
+    taken: list[int] = []
     along = Losses.along
-    monkeypatch.setattr(Losses, "along", lambda *given: steps.append(1) or along(*given))
+
+    def counted(losses: Losses, at: FloatArray, direction: FloatArray, slope: FloatArray) -> FloatArray:
+        taken.append(len(at))
+        return along(losses, at, direction, slope)
+
+    monkeypatch.setattr(Losses, "along", counted)
+    return taken
+
+
+def test_equal_estimates_are_their_mean_at_once(steps: list[int]) -> None:
     sample = crossed(1)._replace(z=np.full(24, 0.1))
     np.testing.assert_allclose(predictions([sample], np.array([[1.0, 1e-6, 1e-12]])), 0.1, rtol=1e-12)
     assert len(steps) < 10
 
 
-def test_few_steps_lead_to_a_minimum(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of 60 penalties of a path about as many as columns come and go, and not the most that are taken."""
-    steps: list[int] = []
-    along = Losses.along
-    monkeypatch.setattr(Losses, "along", lambda *given: steps.append(1) or along(*given))
+def test_few_steps_lead_to_a_minimum(steps: list[int]) -> None:
+    """Of 60 penalties of a path a few for each."""
     sample = crossed(2)
     predictions([sample], penalties_of(sample)[:1] * np.geomspace(1, 1e-3, 60)[None])
     assert 60 < len(steps) < 6 * 60 < huber.STEPS

@@ -22,9 +22,9 @@ from bayesgroups.frequentist.structured.linear import indicated
 
 STEPS = 1000
 """Newton steps for one penalty, at most."""
-TOLERANCE = 1e-9
+TOLERANCE = 1e-11
 """Largest derivative at a minimum, as a share of the largest where all coefficients are 0."""
-RIDGE = 1e-10
+RIDGE = 1e-12
 """Curvature added to that of columns of unit length: where there is no other, a step is as long as its line search lets it be."""
 ROUNDING = 1e-13
 """Share of the curvature of all subgroups, and of the mean, that counts as none."""
@@ -75,7 +75,7 @@ def predictions(samples: Sequence[Sample], penalties: FloatArray) -> FloatArray:
     answers += mean[:, None]
     for i, (sample, each) in enumerate(zip(samples, columns, strict=True)):
         answers[i] += taken[i][:, each.subgroup] @ sample.x[:, each.indicator].T
-    return answers
+    return np.asarray(answers)
 
 
 class _Columns(NamedTuple):
@@ -141,11 +141,15 @@ class Losses:
             unfinished = (np.abs(slope) * free).max(axis=1) > smallest[left]
             if not unfinished.all():
                 left, losses = left[unfinished], losses.of(unfinished)
-                at, quadratic, slope, sign, free = (each[unfinished] for each in (at, quadratic, slope, sign, free))
+                at, slope, sign = at[unfinished], slope[unfinished], sign[unfinished]
+                quadratic, free = quadratic[unfinished], free[unfinished]
             if not len(left):
                 break
             direction = losses.direction(quadratic, slope, free, np.where(at == 0, sign, 0.0))
             coefficient[left] = losses.along(at, direction, (slope * direction).sum(axis=1))
+            moved = (coefficient[left] != at).any(axis=1)
+            if not moved.all():  # rounding
+                left, losses = left[moved], losses.of(moved)
         return coefficient
 
     def of(self, samples: BoolArray) -> Losses:

@@ -18,7 +18,7 @@ from bayesgroups.frequentist.structured.linear import RANK, Centred, Line, centr
 
 TOLERANCES = tuple(10.0**-digits for digits in range(7, 11))
 """Duality gaps, relative to the weighted sum of squares, after each of which the active columns may be those of the solution."""
-SWEEPS = 100_000
+SWEEPS = 30_000
 """Sweeps over the columns for each of these, at most."""
 ROUNDING = 1e-12
 """Share of the largest penalty that is rounding."""
@@ -107,11 +107,12 @@ def _limit(x: FloatArray, y: FloatArray, price: float, solution: FloatArray) -> 
 
     active = np.flatnonzero(solution)
     some, sign = x[:, active], np.sign(solution[active])
-    triangle, order = qr(some, mode="r", pivoting=True)
+    decomposed: Any = qr(some, mode="r", pivoting=True)
+    triangle, order = decomposed
     rank = int((np.abs(np.diagonal(triangle)) > RANK * np.abs(triangle[0, 0])).sum()) if len(active) else 0
     wanted = (some.T @ y - price / 2 * sign)[order]
     above, beside = triangle[:rank, :rank], triangle[:rank, rank:]
-    half = solve_triangular(above, wanted[:rank], trans="T")
+    half = solve_triangular(above, wanted[:rank], trans=1)
     if np.abs(beside.T @ half - wanted[rank:]).max(initial=0.0) > SLACK * price:
         return None
     limit = np.zeros(len(active))
