@@ -57,15 +57,15 @@ def losses(splits: Sequence[Split], penalties: FloatArray, total: float) -> Floa
     [[0.111111]]
     """
     loss = np.zeros((len(splits), len(penalties)))
-    known, left = (
+    weights, left = (
         [np.where(np.isfinite(z), w, 0.0) for z, w in sides]
         for sides in ([(each.z, each.w) for each in splits], [(each.z_left, each.w_left) for each in splits])
     )
-    told = [i for i in range(len(splits)) if known[i].any() and left[i].any()]
+    told = [i for i in range(len(splits)) if weights[i].any() and left[i].any()]
     if not told:
         return loss
-    samples = [huber.Sample(splits[i].x, splits[i].z, known[i]) for i in told]
-    predicted = huber.predictions(samples, np.array([known[i].sum() / total * penalties for i in told]))
+    samples = [huber.Sample(splits[i].x, splits[i].z, weights[i]) for i in told]
+    predicted = huber.predictions(samples, np.array([weights[i].sum() / total * penalties for i in told]))
     for i, fitted in zip(told, predicted, strict=True):
         some = left[i] > 0
         loss[i] = (splits[i].z_left[some] - fitted[:, some]) ** 2 @ left[i][some]

@@ -31,16 +31,16 @@ class FixedColumns:
         rank = int((values > RANK * values.max(initial=0.0)).sum())
         return cls(columns, left[:, :rank], values[:rank], right.T)
 
-    def leave(self, y: FloatArray, own: FloatArray, shared: FloatArray) -> FloatArray:
+    def leave(self, y: FloatArray, independent: FloatArray, shared: FloatArray) -> FloatArray:
         """Inverse of a covariance times what generalised least squares leaves of responses (response, subgroup).
 
-        The covariance is that of independent parts of variance ``own`` (subgroup,) and of columns ``shared`` (subgroup, column),
-        diag(own) + shared shared', inverted by Woodbury's formula.
+        The covariance is that of ``independent`` parts, variances (subgroup,), and of columns ``shared`` (subgroup, column),
+        diag(independent) + shared shared', inverted by Woodbury's formula.
         """
         if not y.size:
             return np.zeros_like(y)
-        scaled = shared / own[:, None]
-        solved = np.vstack([self.left.T, y]) / own
+        scaled = shared / independent[:, None]
+        solved = np.vstack([self.left.T, y]) / independent
         solved -= np.linalg.solve(np.eye(shared.shape[1]) + shared.T @ scaled, (solved @ shared).T).T @ scaled.T
         weighted, pull = solved[: len(self.values)], solved[len(self.values) :]
         level = np.linalg.solve(weighted @ self.left, (pull @ self.left).T)

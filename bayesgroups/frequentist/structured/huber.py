@@ -79,11 +79,11 @@ def predictions(samples: Sequence[Sample], penalties: FloatArray) -> FloatArray:
 
 
 class _Columns(NamedTuple):
-    """Columns that indicate a subgroup with an estimate and no other, ``indicator``, that ``subgroup``, and others that vary."""
+    """Columns that indicate one subgroup among those with an estimate, ``indicator`` and ``subgroup``, and ``rest`` that varies."""
 
     indicator: IntArray
     subgroup: IntArray
-    others: IntArray
+    rest: IntArray
 
 
 def _columns_of(sample: Sample) -> _Columns:
@@ -97,13 +97,13 @@ def _columns_of(sample: Sample) -> _Columns:
 
 def _design(samples: Sequence[Sample], columns: Sequence[_Columns], w: FloatArray) -> tuple[FloatArray, FloatArray]:
     """An intercept and columns of unit length and mean 0 (sample, subgroup, column), and prices of their coefficients."""
-    every = np.unique(np.concatenate([each.others for each in columns]))
+    every = np.unique(np.concatenate([each.rest for each in columns]))
     design, price = np.zeros((*w.shape, 1 + len(every))), np.zeros((len(samples), 1 + len(every)))
     design[:, :, 0] = 1.0
     for i, (sample, each) in enumerate(zip(samples, columns, strict=True)):
-        deviations = sample.x[:, each.others] - w[i] @ sample.x[:, each.others]
+        deviations = sample.x[:, each.rest] - w[i] @ sample.x[:, each.rest]
         length = np.sqrt(w[i] @ deviations**2)
-        place = 1 + np.searchsorted(every, each.others)
+        place = 1 + np.searchsorted(every, each.rest)
         design[i][:, place] = deviations / length
         price[i, place] = 1 / length
     return design, price
@@ -156,8 +156,8 @@ class Losses:
         """Those of some samples."""
         return Losses(*(part[samples] for part in (self.columns, self.z, self.w, self.bound, self.price)))
 
-    def direction(self, quadratic: BoolArray, slope: FloatArray, free: BoolArray, away: FloatArray) -> FloatArray:
-        """Newton steps (sample, column) of the coefficients that are ``free``, those of 0 to the side ``away`` of it alone."""
+    def direction(self, quadratic: BoolArray, slope: FloatArray, free: BoolArray, side: FloatArray) -> FloatArray:
+        """Newton steps (sample, column) of the coefficients that are ``free``, those of 0 to one ``side`` alone."""
         curved = self.columns * (2 * self.w * quadratic)[..., None]
         curvature = np.swapaxes(self.columns, 1, 2) @ curved
         number = curvature.shape[1]
@@ -166,7 +166,7 @@ class Losses:
             matrix = np.where(both, curvature, 0.0)
             matrix[:, np.arange(number), np.arange(number)] += np.where(free, RIDGE, 1.0)
             direction = -np.linalg.solve(matrix, np.where(free, slope, 0.0)[..., None])[..., 0]
-            astray = free & (direction * away < 0)
+            astray = free & (direction * side < 0)
             if not astray.any():
                 return np.asarray(direction)
             free = free & ~astray

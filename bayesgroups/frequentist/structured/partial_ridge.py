@@ -59,15 +59,15 @@ class Penalised:
     """Partial ridge on given columns, for any responses and selections.
 
     ``length`` (column,) divides a penalised column, 0 where one does not vary. On the scale of the penalty I + P P' with all
-    columns P is a covariance of the responses: ``own`` (subgroup,) is the part of errors and indicators, a diagonal, and ``shared``
-    (subgroup, column) are the other columns. Those of a selection and the intercept are fixed effects, which generalised least
+    columns P is a covariance of the responses: ``independent`` (subgroup,) is its diagonal part, of errors and indicators, and
+    ``shared`` (subgroup, column) are the other columns. Those of a selection and the intercept are fixed effects, which generalised least
     squares takes out whatever variance they are given beside: one covariance serves every selection, without what indicators have
     in common with the intercept.
     """
 
     of: Centred
     length: FloatArray
-    own: FloatArray
+    independent: FloatArray
     shared: FloatArray
 
     def coefficient(self, y: FloatArray, selected: BoolArray) -> FloatArray:
@@ -83,7 +83,7 @@ class Penalised:
         rest = np.setdiff1d(np.arange(len(x)), fitted)
         fixed = FixedColumns.over(rest, np.column_stack([np.sqrt(self.of.share), x[:, free]]))
         pull = np.zeros_like(y)
-        pull[:, rest] = fixed.leave(y[:, rest], self.own[rest], self.shared[rest])
+        pull[:, rest] = fixed.leave(y[:, rest], self.independent[rest], self.shared[rest])
         with np.errstate(divide="ignore", invalid="ignore"):
             coefficient = np.where(held, (pull @ x) * (len(x) / length**2), 0.0)
         unexplained = y - coefficient @ x.T
@@ -99,9 +99,9 @@ def penalised(of: Centred, scale: Scale = "variance") -> Penalised:
     varied = length > 0
     # With w~ for weights the columns are sqrt(K) times as long; the penalty K lambda2 is 1.
     size = np.sqrt(len(of.x)) / np.where(varied, length, 1.0)
-    alone, others = varied & (of.subgroup >= 0), varied & (of.subgroup < 0)
+    alone, common = varied & (of.subgroup >= 0), varied & (of.subgroup < 0)
     indicators = np.bincount(of.subgroup[alone], size[alone] ** 2, len(of.x)) * of.share
-    return Penalised(of, length, 1 + indicators, of.x[:, others] * size[others])
+    return Penalised(of, length, 1 + indicators, of.x[:, common] * size[common])
 
 
 def scales(of: Centred, scale: Scale) -> FloatArray:
