@@ -60,9 +60,9 @@ class Penalised:
 
     ``length`` (column,) divides a penalised column, 0 where one does not vary. On the scale of the penalty I + P P' with all
     columns P is a covariance of the responses: ``independent`` (subgroup,) is its diagonal part, of errors and indicators, and
-    ``shared`` (subgroup, column) are the other columns. Those of a selection and the intercept are fixed effects, which generalised least
-    squares takes out whatever variance they are given beside: one covariance serves every selection, without what indicators have
-    in common with the intercept.
+    ``shared`` (subgroup, column) are the other columns. Those of a selection and the intercept are fixed effects, which generalised
+    least squares takes out whatever variance they are given beside: one covariance serves every selection, without what indicators
+    have in common with the intercept.
     """
 
     of: Centred
