@@ -85,6 +85,9 @@ def test_no_penalty_gives_the_estimates_and_the_largest_their_mean(worked: Probl
         assert not line.selected.any()
         assert line.at(x) == pytest.approx(np.average(z, weights=w), abs=1e-15)
     assert lasso.fit(x, z, w, 0.999 * largest).selected.any()
+    nearly = lasso.fit(x, z, w, (1 - 1e-11) * largest)  # that coordinate descent takes for all
+    assert nearly.coefficient.dtype == np.float64
+    assert nearly.at(x) == pytest.approx(np.average(z, weights=w), abs=1e-10)
 
 
 @pytest.mark.parametrize("seed", range(4))

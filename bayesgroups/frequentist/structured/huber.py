@@ -41,8 +41,8 @@ class Sample(NamedTuple):
 def predictions(samples: Sequence[Sample], penalties: FloatArray) -> FloatArray:
     """Predictions (sample, penalty, subgroup), of subgroups without an estimate too, at decreasing penalties (sample, penalty).
 
-    Of the lasso of `bayesgroups.frequentist.structured.lasso`. Samples have the same subgroups and columns, and one estimate at
-    least; where several columns indicate one subgroup and no other, the first of them does.
+    Of the lasso of `bayesgroups.frequentist.structured.lasso`. Penalties are above 0 where columns indicate single subgroups, and
+    where several indicate the same, the first of them does. Samples have the same subgroups and columns, and one estimate at least.
 
     >>> z, w = np.array([0.6, 0.2, np.nan]), np.array([10.0, 10.0, 0.0])
     >>> predictions([Sample(np.eye(3), z, w)], np.array([[4.0, 1.0]])).round(6).tolist()
@@ -158,17 +158,18 @@ class Losses:
 
     def direction(self, quadratic: BoolArray, slope: FloatArray, free: BoolArray, side: FloatArray) -> FloatArray:
         """Newton steps (sample, column) of the coefficients that are ``free``, those of 0 to one ``side`` alone."""
-        curved = self.columns * (2 * self.w * quadratic)[..., None]
-        curvature = np.swapaxes(self.columns, 1, 2) @ curved
-        number = curvature.shape[1]
+        direction, some = np.zeros(free.shape), free.any(axis=0)
+        columns, slope, free, side = self.columns[:, :, some], slope[:, some], free[:, some], side[:, some]
+        curvature = np.swapaxes(columns, 1, 2) @ (columns * (2 * self.w * quadratic)[..., None])
+        diagonal = np.arange(curvature.shape[1])
         while True:
-            both = free[:, :, None] & free[:, None, :]
-            matrix = np.where(both, curvature, 0.0)
-            matrix[:, np.arange(number), np.arange(number)] += np.where(free, RIDGE, 1.0)
-            direction = -np.linalg.solve(matrix, np.where(free, slope, 0.0)[..., None])[..., 0]
-            astray = free & (direction * side < 0)
+            matrix = np.where(free[:, :, None] & free[:, None, :], curvature, 0.0)
+            matrix[:, diagonal, diagonal] += np.where(free, RIDGE, 1.0)
+            step = -np.linalg.solve(matrix, np.where(free, slope, 0.0)[..., None])[..., 0]
+            astray = free & (step * side < 0)
             if not astray.any():
-                return np.asarray(direction)
+                direction[:, some] = step
+                return direction
             free = free & ~astray
 
     def along(self, at: FloatArray, direction: FloatArray, slope: FloatArray) -> FloatArray:

@@ -16,7 +16,7 @@ from bayesgroups.data.arrays import FloatArray
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist.structured.linear import RANK, Centred, Line, centred, least_squares, line
 
-TOLERANCES = tuple(10.0**-digits for digits in range(7, 11))
+TOLERANCES = tuple(10.0**-digits for digits in range(7, 13))
 """Duality gaps, relative to the weighted sum of squares, after each of which the active columns may be those of the solution."""
 SWEEPS = 30_000
 """Sweeps over the columns for each of these, at most."""
@@ -127,4 +127,6 @@ def _limit(x: FloatArray, y: FloatArray, price: float, solution: FloatArray) -> 
     steep = np.abs((y - some @ limit) @ x[:, inactive]).max(initial=0.0)
     if (np.sign(limit) != sign).any() or steep > price / 2 * (1 + SLACK):
         return None
-    return np.bincount(active, limit, len(solution))
+    every = np.zeros(len(solution))
+    every[active] = limit
+    return every
