@@ -157,9 +157,42 @@ def test_crossed_predictors_given_the_others_are_those_of_the_dense_covariance(r
             np.testing.assert_allclose(variance[draw, g], expected, rtol=1e-5)
 
 
-def test_the_posterior_covariance_is_the_dense_one() -> None:
+@pytest.mark.parametrize("missing", [0, 1])
+@pytest.mark.parametrize("residual", [0.4, 1e-4])
+def test_cells_of_complete_tables_have_common_directions(missing: int, residual: float) -> None:
+    """And those of others have not; either way entries given the others are those of the dense covariance."""
+    who = pd.DataFrame([(a, b, c) for a in "xyz" for b in "uv" for c in "pqr"], columns=["a", "b", "c"])
+    components = subsets(bg.tally_from_counts([1] * len(who), [9] * len(who), who))
+    rng = np.random.default_rng(5)
+    sds = rng.uniform(0.1, 1, (4, len(components.names) - 1))
+    z, widths = crossed_normal.design(components, np.empty((len(who), 0)), sds, 4.0, 0.5, NOTHING, np.empty((4, 0)))
+    z, cells = z[missing:], len(who) - missing
+    assert z.shape[1] > cells
+    assert (crossed_normal.common_directions(z, widths) is None) == bool(missing)
+    y, noise = rng.normal(size=(4, cells)), np.full((4, cells), residual**2)
+    mean, variance = crossed_normal.conditional(y, noise, z, widths)
+    for draw in range(4):
+        inverse = np.linalg.inv((z * widths[draw] ** 2) @ z.T + np.diag(noise[draw]))
+        np.testing.assert_allclose(variance[draw], 1 / np.diagonal(inverse), rtol=1e-6)
+        np.testing.assert_allclose(mean[draw], y[draw] - inverse @ y[draw] / np.diagonal(inverse), rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("effects", [3, 9])
+def test_precisions_in_the_space_of_effects_and_of_cells_are_dense_inverses(effects: int) -> None:
+    rng = np.random.default_rng(2)
+    w, noise, y = rng.normal(size=(3, 6, effects)), rng.uniform(0.01, 2, (3, 6)), rng.normal(size=(3, 6))
+    found = crossed_normal.Precision(noise, w)
+    dense = np.linalg.inv(np.stack([each @ each.T + np.diag(d) for each, d in zip(w, noise, strict=True)]))
+    first, second = np.array([0, 4, 2]), np.array([5, 1, 3])
+    np.testing.assert_allclose(found.diagonal(), np.diagonal(dense, axis1=1, axis2=2), rtol=1e-9)
+    np.testing.assert_allclose(found.between(first, second), dense[:, first, second], rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(found.times(y), (dense @ y[..., None])[..., 0], rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("effects", [3, 9])
+def test_the_posterior_covariance_is_the_dense_one(effects: int) -> None:
     rng = np.random.default_rng(4)
-    w, precision = rng.normal(size=(1, 5, 3)), np.array([0.1, 2.0, 30.0, 1.0, 1e-3])
+    w, precision = rng.normal(size=(1, 5, effects)), np.array([0.1, 2.0, 30.0, 1.0, 1e-3])
     inner = np.linalg.inv(w[0] @ w[0].T + 0.3 * np.eye(5)) + np.diag(precision)
     covariance = moved.posterior_covariance(precision, np.array([[0.3]]), w)
     np.testing.assert_allclose(covariance[0], np.linalg.inv(inner), rtol=1e-9, atol=1e-12)

@@ -57,10 +57,8 @@ def losses(splits: Sequence[Split], penalties: FloatArray, total: float) -> Floa
     [[0.111111]]
     """
     loss = np.zeros((len(splits), len(penalties)))
-    weights, left = (
-        [np.where(np.isfinite(z), w, 0.0) for z, w in sides]
-        for sides in ([(each.z, each.w) for each in splits], [(each.z_left, each.w_left) for each in splits])
-    )
+    weights = [np.where(np.isfinite(split.z), split.w, 0.0) for split in splits]
+    left = [np.where(np.isfinite(split.z_left), split.w_left, 0.0) for split in splits]
     told = [i for i in range(len(splits)) if weights[i].any() and left[i].any()]
     if not told:
         return loss

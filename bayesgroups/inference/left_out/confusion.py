@@ -19,7 +19,7 @@ from bayesgroups.inference.collapsed.logit_normal import moments
 from bayesgroups.inference.left_out.answer import LeftOut, Method
 from bayesgroups.inference.left_out.conjugate import normal_density
 from bayesgroups.inference.left_out.crossed import RESOLVED_SHARE
-from bayesgroups.inference.left_out.crossed_normal import BLOCK, design, solved
+from bayesgroups.inference.left_out.crossed_normal import BLOCK, Precision, design
 from bayesgroups.inference.left_out.moved import count_densities
 from bayesgroups.inference.left_out.population import NODES, binomial_density
 from bayesgroups.inference.prior_conflict import logit
@@ -142,12 +142,12 @@ def _following(first: _Factor, second: _Factor, slope: FloatArray, subgroups: in
         following = np.concatenate([lent, second.z * second.widths[part, None]], axis=2)
         nothing = np.zeros((len(leading), number, second.z.shape[1]))
         w = np.concatenate([np.concatenate([leading, nothing], axis=2), following], axis=1)
-        weighted, projected, score = solved(y[part], noise[part], w)
-        diagonal = 1 / noise[part] - (projected * weighted).sum(axis=2)
+        precision = Precision(noise[part], w)
+        diagonal, score = precision.diagonal(), precision.times(y[part])
         mean, variance = y[part] - score / diagonal, 1 / diagonal
         single = binomial_density(first.k, first.n, mean[:, :number], np.sqrt(variance[:, :number]))
         at = number + np.arange(len(both))
-        cross = -(projected[:, both] * weighted[:, at]).sum(axis=2)
+        cross = precision.between(both, at)
         determinant = diagonal[:, both] * diagonal[:, at] - cross**2
         covariance = (diagonal[:, at] / determinant, -cross / determinant, diagonal[:, both] / determinant)
         step = (score[:, both], score[:, at])

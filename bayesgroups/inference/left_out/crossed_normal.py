@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+
 import numpy as np
 
-from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.arrays import FloatArray, IntArray
 from bayesgroups.models.shared.ordered_levels import OrderedBlocks
 from bayesgroups.models.shared.subsets import Subsets
 
 BLOCK = 2_000_000
 """Numbers of W held at once."""
+GOLDEN = (5**0.5 - 1) / 2
+NEGLIGIBLE = 1e-9
+"""Share of the largest eigenvalue that is rounding."""
 
 
 def design(
@@ -39,22 +45,102 @@ def conditional(y: FloatArray, noise: FloatArray, z: FloatArray, widths: FloatAr
     >>> mean.round(6).tolist(), variance.round(6).tolist()  # covariance 1, variances 2
     ([[1.5, 0.5]], [[1.5, 1.5]])
     """
+    directions = common_directions(z, widths) if z.shape[1] > len(z) and (noise == noise[:, :1]).all() else None
+    if directions is not None:
+        vectors, eigenvalues = directions
+        inverse = 1 / (eigenvalues + noise[:, :1])
+        spread = 1 / (inverse @ (vectors**2).T)
+        return y - ((y @ vectors * inverse) @ vectors.T) * spread, spread
     mean, variance = np.empty(y.shape), np.empty(y.shape)
     rows = max(BLOCK // max(z.size, 1), 1)
     for start in range(0, len(y), rows):
         part = slice(start, start + rows)
-        weighted, projected, score = solved(y[part], noise[part], z * widths[part, None])
-        diagonal = 1 / noise[part] - (projected * weighted).sum(axis=2)
-        mean[part], variance[part] = y[part] - score / diagonal, 1 / diagonal
+        precision = Precision(noise[part], z * widths[part, None])
+        variance[part] = 1 / precision.diagonal()
+        mean[part] = y[part] - precision.times(y[part]) * variance[part]
     return mean, variance
 
 
-def solved(y: FloatArray, noise: FloatArray, w: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Parts of the inverse of W W' + D, which is D^-1 less the product of the first part with the second, and it times ``y``.
+def common_directions(z: FloatArray, widths: FloatArray) -> tuple[FloatArray, FloatArray] | None:
+    """Eigenvectors (cell, direction) of Z diag(widths^2) Z' at every draw, and its eigenvalues (draw, direction).
 
-    ``w`` (draw, cell, effect); the parts are B = D^-1 W, and B (W' B + I)^-1.
+    None where the covariances of effects of one standard deviation do not commute. Those of crossed attributes do where every
+    combination of levels is a cell.
+
+    >>> rows = np.repeat(np.eye(2), 2, axis=0)
+    >>> vectors, eigenvalues = common_directions(np.hstack([rows, np.eye(4)]), np.array([[1.0, 1, 2, 2, 2, 2]]))
+    >>> eigenvalues.round(6).tolist()
+    [[4.0, 4.0, 6.0, 6.0]]
     """
-    weighted = w / noise[:, :, None]
-    projected = weighted @ np.linalg.inv(np.swapaxes(w, 1, 2) @ weighted + np.eye(w.shape[2]))
-    score = y / noise
-    return weighted, projected, score - (projected @ (np.swapaxes(w, 1, 2) @ score[:, :, None]))[:, :, 0]
+    alike, group = np.unique(widths, axis=1, return_inverse=True)
+    number = alike.shape[1]
+    # In a sum with unlike weights eigenvalues differ wherever they do in a part: its eigenvectors are those of all parts.
+    different = 1 + np.arange(1, number + 1) * GOLDEN % 1
+    vectors = np.linalg.eigh((z * different[group]) @ z.T)[1]
+    of_groups = np.empty((number, len(z)))
+    for each in range(number):
+        turned = vectors.T @ z[:, group == each]
+        product = turned @ turned.T
+        of_groups[each] = np.diagonal(product)
+        product[np.diag_indices_from(product)] = 0.0
+        if np.abs(product).max() > NEGLIGIBLE * of_groups[each].max():
+            return None
+    return vectors, alike**2 @ of_groups
+
+
+@dataclass(frozen=True, eq=False)
+class Precision:
+    """Inverses of W W' + D, from effects ``w`` (draw, cell, effect) and the diagonal ``noise`` (draw, cell) of D.
+
+    They are made in the space of the effects, or of the cells, whichever is smaller: where subgroups cross several attributes there
+    are more effects than cells.
+    """
+
+    noise: FloatArray
+    w: FloatArray
+
+    @cached_property
+    def whole(self) -> FloatArray | None:
+        """The inverses (draw, cell, cell), or nothing where there are fewer effects than cells."""
+        return np.linalg.inv(covariance(self.noise, self.w)) if more_effects(self.w) else None
+
+    @cached_property
+    def parts(self) -> tuple[FloatArray, FloatArray]:
+        """B = D^-1 W, and B (W' B + I)^-1: the inverse is D^-1 less the product of the second with the first."""
+        weighted = self.w / self.noise[:, :, None]
+        inner = np.swapaxes(self.w, 1, 2) @ weighted + np.eye(self.w.shape[2])
+        return weighted, weighted @ np.linalg.inv(inner)
+
+    def diagonal(self) -> FloatArray:
+        """Diagonals (draw, cell)."""
+        if self.whole is not None:
+            return np.diagonal(self.whole, axis1=1, axis2=2)
+        weighted, projected = self.parts
+        return np.asarray(1 / self.noise - (projected * weighted).sum(axis=2))
+
+    def between(self, first: IntArray, second: IntArray) -> FloatArray:
+        """Entries (draw, pair) of different cells."""
+        if self.whole is not None:
+            return np.asarray(self.whole[:, first, second])
+        weighted, projected = self.parts
+        return np.asarray(-(projected[:, first] * weighted[:, second]).sum(axis=2))
+
+    def times(self, y: FloatArray) -> FloatArray:
+        """Products (draw, cell) with ``y``."""
+        if self.whole is not None:
+            return np.asarray((self.whole @ y[:, :, None])[:, :, 0])
+        score = y / self.noise
+        return np.asarray(score - (self.parts[1] @ (np.swapaxes(self.w, 1, 2) @ score[:, :, None]))[:, :, 0])
+
+
+def more_effects(w: FloatArray) -> bool:
+    """True if there are more effects than cells."""
+    return bool(w.shape[2] > w.shape[1])
+
+
+def covariance(noise: FloatArray, w: FloatArray) -> FloatArray:
+    """W W' + D, (draw, cell, cell)."""
+    whole = w @ np.swapaxes(w, 1, 2)
+    place = np.arange(w.shape[1])
+    whole[:, place, place] += noise
+    return np.asarray(whole)

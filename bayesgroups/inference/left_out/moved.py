@@ -23,7 +23,7 @@ import numpy as np
 from scipy.special import expit
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.inference.left_out.crossed_normal import conditional, solved
+from bayesgroups.inference.left_out.crossed_normal import conditional, covariance, more_effects
 from bayesgroups.inference.left_out.population import binomial_density
 
 BLOCK = 1_000_000
@@ -64,15 +64,15 @@ def moved(
     rate = expit(centre)
     precision = n * rate * (1 - rate)
     estimate = centre + (k - n * rate) / precision
-    plain, weight, density = (np.empty(eta.shape) for _ in range(3))
+    means, variances = conditional(eta, np.broadcast_to(noise[:, None], eta.shape), z, widths)
+    plain = binomial_density(k, n, means, np.sqrt(variances))
+    weight, density = np.empty(eta.shape), np.empty(eta.shape)
     rows = max(BLOCK // max(eta.shape[1] * max(eta.shape[1], z.shape[1]), 1), 1)
     for start in range(0, len(eta), rows):
         part = slice(start, start + rows)
         r, variance, w = eta[part], noise[part, None], z * widths[part, None]
-        weighted, projected, score = solved(r, np.broadcast_to(variance, r.shape), w)
-        diagonal = 1 / variance - (projected * weighted).sum(axis=2)
-        mean = r - score / diagonal
-        plain[part] = binomial_density(k, n, mean, 1 / np.sqrt(diagonal))
+        mean, diagonal = means[part], 1 / variances[part]
+        score = (r - mean) * diagonal
         u = posterior_covariance(precision, variance, w)
         q = np.diagonal(u, axis1=1, axis2=2)
         residual_share = 1 - precision * q  # the column of the prior's precision times u, at g
@@ -96,6 +96,9 @@ def posterior_covariance(precision: FloatArray, variance: FloatArray, w: FloatAr
     >>> posterior_covariance(np.array([1.0]), np.ones((1, 1)), np.ones((1, 1, 1))).round(6).tolist()
     [[[0.666667]]]
     """
+    if more_effects(w):
+        whole = covariance(variance, w)
+        return np.linalg.solve(np.eye(w.shape[1]) + whole * precision, whole)
     shrunk = 1 / (1 + precision * variance)
     factor = w * shrunk[:, :, None]
     middle = np.eye(w.shape[2]) + np.swapaxes(w, 1, 2) @ (factor * precision[:, None])
