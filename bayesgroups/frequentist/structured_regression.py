@@ -135,7 +135,7 @@ def estimate(
     >>> answer["estimate"].values.round(3).tolist(), str(answer["status"].values[-1])
     ([0.315, 0.315, 0.333, 0.333, 0.472, 0.472], 'imputed')
     >>> answer["column"].values[answer["coefficient"].values != 0].tolist()
-    ['race[a]', 'race[c]', 'subgroup[c | f]']
+    ['race[a]', 'race[c]']
     """
     _check(penalty, rule, errors, scale, replicates)
     features = feature_matrix(tally, formula)
