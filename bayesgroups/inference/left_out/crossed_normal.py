@@ -45,7 +45,7 @@ def conditional(y: FloatArray, noise: FloatArray, z: FloatArray, widths: FloatAr
     >>> mean.round(6).tolist(), variance.round(6).tolist()  # covariance 1, variances 2
     ([[1.5, 0.5]], [[1.5, 1.5]])
     """
-    directions = common_directions(z, widths) if z.shape[1] > len(z) and (noise == noise[:, :1]).all() else None
+    directions = common_directions(z, widths) if more_effects(z) and (noise == noise[:, :1]).all() else None
     if directions is not None:
         vectors, eigenvalues = directions
         inverse = 1 / (eigenvalues + noise[:, :1])
@@ -134,8 +134,8 @@ class Precision:
 
 
 def more_effects(w: FloatArray) -> bool:
-    """True if there are more effects than cells."""
-    return bool(w.shape[2] > w.shape[1])
+    """True if columns (..., cell, effect) are of more effects than cells."""
+    return bool(w.shape[-1] > w.shape[-2])
 
 
 def covariance(noise: FloatArray, w: FloatArray) -> FloatArray:
