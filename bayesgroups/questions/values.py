@@ -25,6 +25,8 @@ from bayesgroups.tallies.subgroups import with_attributes
 Using = Literal["auto", "tally", "posterior", "bootstrap"]
 """Where numbers come from; ``auto`` is the posterior of a report, and the tally where there is no report."""
 Approach = Literal["bayesian", "frequentist"]
+NOT_USABLE = "not usable: "
+"""Opening of the reason of an answer whose fit failed its diagnostics."""
 _APPROACHES: dict[str, Approach] = {"posterior": "bayesian", "bootstrap": "frequentist"}
 _FIXES = {"posterior": "save the report with its draws", "bootstrap": "bg.NoPooling(bootstrap=2000) keeps replicates"}
 

@@ -67,7 +67,7 @@ class Reading:
 
     ``count`` and ``truth`` have shape (subgroup,); ``overall`` is the centre of the subgroups, or the value of all rows or of a
     target, ``overall_is`` says which one, and ``bounds`` are those of the metric. ``overlapping`` is True of targets that share
-    people, of which an imputed one has some people without rows.
+    people, of which an imputed one has some people without rows; ``usable`` is False where the report failed its diagnostics.
     """
 
     metric: str
@@ -82,13 +82,13 @@ class Reading:
     bounds: tuple[float, float]
     truth: FloatArray | None
     overlapping: bool = False
+    usable: bool = True
 
     def headline(self) -> str:
-        """The estimand and the intervals of both approaches, in a sentence."""
+        """The estimand and the intervals of both approaches, in a sentence that says where they are not usable."""
         sides = (self.bayesian, self.frequentist)
-        return headline(
-            self.metric, self.level, [(side.estimand, side.interval_kind, side.interval_method) for side in sides]
-        )
+        answers = [(side.estimand, side.interval_kind, side.interval_method) for side in sides]
+        return marked(headline(self.metric, self.level, answers), usable=self.usable)
 
     def order(self, by: Order) -> IndexArray:
         """Positions of the subgroups: as tallied, largest first, or largest Bayesian estimate first."""
@@ -158,7 +158,17 @@ def read(
         bounds=(float(facts["range_lower"]), float(facts["range_upper"])),
         truth=None if truth is None else _truth(truth, name, labels),
         overlapping=overlaps(report),
+        usable=usable(report),
     )
+
+
+def marked(sentence: str, *, usable: bool) -> str:
+    """A sentence about a fit, with a mark where that failed its diagnostics.
+
+    >>> marked("fnr of 4 subgroups", usable=False)
+    'fnr of 4 subgroups; NOT usable: the Bayesian fit failed its diagnostics'
+    """
+    return sentence if usable else f"{sentence}; NOT usable: the Bayesian fit failed its diagnostics"
 
 
 _NAMES = {

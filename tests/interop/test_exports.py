@@ -35,6 +35,9 @@ def test_every_form_is_written(report: xr.DataTree, tmp_path: Path) -> None:
 def test_labels_cannot_bring_markup(make_report: object, make_tally: object) -> None:
     report = make_report(make_tally({"site": ["<b>x</b>", "y"]}, metrics=["fnr"]))  # type: ignore[operator]
     assert "<b>x</b>" not in great_table(report).as_raw_html()
+    assert "NOT usable" not in great_table(report).as_latex()
+    report.attrs["usable"] = 0
+    assert "NOT usable: the Bayesian fit failed its diagnostics" in great_table(report).as_latex()
 
 
 def test_the_schema_refuses_what_is_no_report(report: xr.DataTree) -> None:

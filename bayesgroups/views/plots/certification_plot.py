@@ -131,7 +131,7 @@ def certification(
     title = headline(reading.metric, level, answers, f"worst of {int(numbers.included.sum())} subgroups")
     style.name(
         axes, shape, title=title,
-        x=f"standard c: {plain(names[place])} {sense}", y="P(all reach c)",
+        x=f"standard c: {plain(names[place])} {sense}", y="P(all reach c)", usable=reading.usable,
     )  # fmt: skip
     axes.grid(color=style.RULE, lw=0.6)
     style.explain(axes, shape, handles, owns_figure=owns_figure)

@@ -126,7 +126,8 @@ def contrasts(
     axes.spines["left"].set_visible(False)
     between = "subgroup - reference" if on == "difference" else "subgroup / reference"
     title = f"{name}: {WORDS[on]} to {_reference(part)}"
-    style.name(axes, shape, title=title, x=f"{WORDS[on]} in {name} ({between})", y="")
+    usable = "bayesian" not in approaches or bool(part["usable"])
+    style.name(axes, shape, title=title, x=f"{WORDS[on]} in {name} ({between})", y="", usable=usable)
     style.explain(axes, shape, handles, owns_figure=owns_figure)
     return axes
 

@@ -137,6 +137,6 @@ def disparity_posterior(
     words = _SHORT.get(measure, plain(measure.replace("_", " ")))
     answers = [(values.estimand, "credible", ["equal_tailed"])]
     title = headline(reading.metric, level, answers, f"{words} between {int(values.included.sum())} subgroups")
-    style.name(axes, shape, title=title, x=f"{words} of {reading.metric}", y="")
+    style.name(axes, shape, title=title, x=f"{words} of {reading.metric}", y="", usable=reading.usable)
     style.explain(axes, shape, handles, owns_figure=owns_figure)
     return axes

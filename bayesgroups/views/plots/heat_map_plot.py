@@ -158,6 +158,7 @@ def heat_map(
         title=f"{reading.metric}, {'Bayesian' if approach == 'bayesian' else approach} estimates{style.of_estimand(side)}",
         x=plain(columns),
         y=plain(rows),
+        usable=approach != "bayesian" or reading.usable,
     )
     figure = axes.get_figure()
     if imputed.any():

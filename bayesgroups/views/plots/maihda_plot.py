@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.data.keywords import checked_keywords
-from bayesgroups.questions.values import Using
+from bayesgroups.questions.values import NOT_USABLE, Using
 from bayesgroups.report.view import plain
 from bayesgroups.views.plots import style
 from bayesgroups.views.tables.maihda_tables import selected
@@ -95,7 +95,8 @@ def maihda(
     share = float(chosen["interaction_share"])
     told = f": interaction share {share:.0%}" if np.isfinite(share) else ""
     name = plain(str(chosen["metric"].values))
-    style.name(axes, shape, title=f"{name}, {side}{told}", x=name, y="")
+    usable = not str(chosen["share_reason"].values).startswith(NOT_USABLE)
+    style.name(axes, shape, title=f"{name}, {side}{told}", x=name, y="", usable=usable)
     axes.grid(axis="x", color=style.RULE, lw=0.6)
     style.explain(axes, shape, handles, owns_figure=owns_figure, columns=3)
     return axes

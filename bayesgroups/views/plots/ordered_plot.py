@@ -16,7 +16,7 @@ from bayesgroups.models.shared.ordered_levels import order_of
 from bayesgroups.questions.populations.poststratify import poststratify
 from bayesgroups.report.levels import LEVELS
 from bayesgroups.report.schema import check
-from bayesgroups.report.view import metrics_of, percent, plain
+from bayesgroups.report.view import metrics_of, percent, plain, usable
 from bayesgroups.tallies.subgroups import attributes_of
 from bayesgroups.views.plots import style
 
@@ -147,7 +147,7 @@ def ordered_effect(
     axes.set_xlim(-0.4, len(ordered) - 0.6)
     rest = " and ".join(plain(each) for each in by if each != attribute)
     title = f"{plain(name)} by {plain(attribute)}" + (f", {rest} as among all rows" if rest else "")
-    style.name(axes, shape, title=title, x=plain(attribute), y=plain(name))
+    style.name(axes, shape, title=title, x=plain(attribute), y=plain(name), usable=usable(report))
     axes.grid(axis="y", color=style.RULE, lw=0.6)
     style.explain(axes, shape, handles, owns_figure=owns_figure, columns=3)
     return axes

@@ -123,6 +123,7 @@ def shrinkage(
     style.name(
         axes, shape, title=f"{reading.metric}: raw and {approach_name} estimates{style.of_estimand(side)}",
         x=f"{reading.metric} from the rows of the subgroup alone", y=f"{reading.metric}, {approach_name} estimate",
+        usable=approach != "bayesian" or reading.usable,
     )  # fmt: skip
     axes.grid(color=style.RULE, lw=0.6)
     style.explain(axes, shape, handles, owns_figure=owns_figure, columns=2)

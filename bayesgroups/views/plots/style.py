@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from bayesgroups.errors import InputError
-from bayesgroups.report.view import plain
+from bayesgroups.report.view import marked, plain
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -90,13 +90,16 @@ def short(label: str, length: int = 44) -> str:
     return label if len(label) <= length else f"{label[:ends]}…{label[-ends:]}"
 
 
-def name(axes: Axes, shape: Look, *, title: str, x: str, y: str, beside: int = 0) -> None:
-    """Put the title on the left and name the axes, with ``beside`` letters of labels left of them; nothing is read as a formula."""
+def name(axes: Axes, shape: Look, *, title: str, x: str, y: str, beside: int = 0, usable: bool = True) -> None:
+    """Put the title on the left and name the axes, with ``beside`` letters of labels left of them; nothing is read as a formula.
+
+    The title of a picture of a fit that failed its diagnostics, and is not ``usable``, says so.
+    """
     import textwrap
 
     room = int(72 * shape.width / (0.62 * shape.font))  # bold letters are about that wide
     taken = max(8, round(beside * shape.small / shape.font))
-    title = textwrap.fill(title, max(room - taken, 20))
+    title = textwrap.fill(marked(title, usable=usable), max(room - taken, 20))
     axes.set_title(title, loc="left", fontsize=shape.font + 1, fontweight="bold", parse_math=False)
     axes.set_xlabel(x, fontsize=shape.font, parse_math=False)
     axes.set_ylabel(y, fontsize=shape.font, parse_math=False)

@@ -104,6 +104,7 @@ def systems(
         title="Difference by subgroup (items)",
         x=plain(str(part["pair"].values)),
         y="",
+        usable=bool(part["usable"].values.all()),
     )
     style.explain(axes, shape, handles, owns_figure=owns_figure)
     return axes

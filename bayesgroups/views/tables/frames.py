@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
-from bayesgroups.report.view import metrics_of, read
+from bayesgroups.report.view import marked, metrics_of, read
 from bayesgroups.tallies.subgroups import attributes_of
 
 if TYPE_CHECKING:
@@ -28,7 +28,8 @@ def report_frame(report: xr.DataTree, *, level: float = 0.95, truth: xr.DataArra
     Returns
     -------
     pandas.DataFrame
-        Columns ``metric``, ``subgroup``, one per attribute, ``level`` of the intervals, ``count``, ``remark``; per approach
+        Columns ``metric``, ``subgroup``, one per attribute, ``level`` of the intervals, ``count``, ``remark`` (with a mark where
+        the Bayesian fit failed its diagnostics); per approach
         ``<approach>`` (the estimate), ``<approach>_lower``, ``<approach>_upper``, ``<approach>_status``,
         ``<approach>_estimand`` (what is estimated, in words), ``<approach>_interval_kind`` and
         ``<approach>_interval_method``; with a truth also ``truth`` and ``<approach>_covers``. An attribute named like
@@ -58,7 +59,8 @@ def report_frame(report: xr.DataTree, *, level: float = 0.95, truth: xr.DataArra
     blocks = []
     for name, reading in readings.items():
         columns: dict[str, Any] = {**attributes, "metric": name, "subgroup": table["subgroup"].values.astype(str)}
-        columns |= {"level": level, "count": reading.count, "remark": reading.remarks()}
+        remarks = [marked(each, usable=reading.usable).removeprefix("; ") for each in reading.remarks()]
+        columns |= {"level": level, "count": reading.count, "remark": remarks}
         for side in (reading.bayesian, reading.frequentist):
             columns |= {
                 side.approach: side.estimate,

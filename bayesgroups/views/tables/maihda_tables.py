@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from bayesgroups.errors import InputError, SchemaError
-from bayesgroups.questions.values import Using, approach_shown
+from bayesgroups.questions.values import NOT_USABLE, Using, approach_shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,8 +36,8 @@ def maihda_table(answer: xr.Dataset, metric: str | None = None, *, using: Using 
     Returns
     -------
     pandas.DataFrame
-        One row per quantity, one column per model; as text with limits in brackets, empty where a side does not say it, and
-        ``(boundary)`` behind a variance that is estimated as 0.
+        One row per quantity, one column per model; as text with limits in brackets, empty where a side does not say it,
+        ``(boundary)`` behind a variance that is estimated as 0, and ``(not usable)`` behind one whose fit failed its checks.
 
     Raises
     ------
@@ -86,4 +86,6 @@ def _cell(model: xr.Dataset, name: str) -> str:
     lower, upper = float(model[f"{name}_lower"]), float(model[f"{name}_upper"])
     limits = "" if np.isnan(lower) else f" ({lower:.3g} to {upper:.3g})"
     flag = " (boundary)" if name == "between" and float(model["boundary"]) == 1 else ""
+    if name == "between" and str(model["reason"].values).startswith(NOT_USABLE):
+        flag = " (not usable)"
     return f"{value:.3g}{limits}{flag}"

@@ -58,6 +58,32 @@ def test_a_picture_is_drawn_where_it_is_asked(report: xr.DataTree, name: str) ->
         DRAWN[name](report, size="wall")
 
 
+def _failed(report: xr.DataTree) -> xr.DataTree:
+    """The same report, as of a fit that failed its diagnostics."""
+    copy = report.copy()
+    copy.attrs["usable"] = 0
+    return copy
+
+
+ALSO = {
+    "forest": plots.forest,
+    "ordered_effect": lambda report, **settings: plots.ordered_effect(report, "race", **settings),
+}
+
+
+@pytest.mark.parametrize("name", [*(name for name in DRAWN if name != "prior_predictive"), *ALSO])
+def test_a_picture_of_a_fit_that_failed_says_so(report: xr.DataTree, name: str) -> None:
+    draw = (DRAWN | ALSO)[name]
+    fine, failed = (draw(each, metric="acc").get_title(loc="left") for each in (report, _failed(report)))
+    assert " ".join(failed.split()).endswith("; NOT usable: the Bayesian fit failed its diagnostics")
+    assert "NOT usable" not in fine
+
+
+@pytest.mark.parametrize("name", ["shrinkage", "heat_map"])
+def test_a_picture_of_the_other_side_does_not(report: xr.DataTree, name: str) -> None:
+    assert "NOT" not in DRAWN[name](_failed(report), metric="acc", using="tally").get_title(loc="left")
+
+
 def test_shrinkage_has_raw_across_and_estimates_upwards(report: xr.DataTree) -> None:
     axes = plots.shrinkage(report)
     facts = report["constant_data"].to_dataset().sel(metric="fnr")

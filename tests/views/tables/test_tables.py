@@ -33,6 +33,15 @@ def shown(table: Table, width: int = 110) -> str:
     return console.file.getvalue()
 
 
+def test_a_table_of_a_fit_that_failed_says_so(report: xr.DataTree) -> None:
+    failed = report.copy()
+    failed.attrs["usable"] = 0
+    told = "NOT usable: the Bayesian fit failed its diagnostics"
+    assert told in " ".join(shown(report_table(failed)).split())
+    assert report_frame(failed)["remark"].str.endswith(told).all()
+    assert not report_frame(report)["remark"].str.contains("NOT usable").any()
+
+
 def test_a_report_shows_both_approaches(report: xr.DataTree) -> None:
     text = shown(report_table(report))
     assert "Bayesian" in text
