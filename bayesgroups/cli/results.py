@@ -46,7 +46,7 @@ def publish(
     """
     from bayesgroups.cli.consoles import output
 
-    usable = _usable(source)
+    usable = _usable(answer, source)
     if wanted.output is not None:
         from bayesgroups.views.tables.answer_files import save_answer
 
@@ -158,9 +158,12 @@ def _names(column: Column) -> tuple[str, ...]:
     return (column,) if isinstance(column, str) else tuple(column)
 
 
-def _usable(source: xr.Dataset | xr.DataTree | None) -> bool | None:
+def _usable(answer: xr.Dataset, source: xr.Dataset | xr.DataTree | None) -> bool | None:
+    """Verdict on the report or the fits behind an answer: whether diagnostics were passed, None where there are none."""
     import xarray as xr
 
+    if "usable" in answer and not answer["usable"].values.all():
+        return False
     return bool(int(source.attrs["usable"])) if isinstance(source, xr.DataTree) else None
 
 
@@ -170,5 +173,7 @@ def _verdict(usable: bool | None, wanted: AnswerOptions) -> int:
     from bayesgroups.cli.consoles import errors
 
     if not wanted.json:
-        errors().print(Text("NOT usable: the report failed its diagnostics, so this answer must not be relied on."))
+        errors().print(
+            Text("NOT usable: a fit behind this answer failed its diagnostics, so it must not be relied on.")
+        )
     return 1

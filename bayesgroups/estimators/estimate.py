@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Literal
+from itertools import compress
 
-import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, NotUsableError, SchemaError
@@ -19,19 +17,19 @@ from bayesgroups.estimators.groups import Group, all_groups, check_groups, with_
 from bayesgroups.estimators.likelihood_groups import LikelihoodGroups, likelihood_groups, parts_of, too_large
 from bayesgroups.estimators.model_errors import errors_of_models
 from bayesgroups.estimators.named import class_to_write
-from bayesgroups.estimators.sampled_fits import DRAWS, sampled_fit
+from bayesgroups.estimators.posterior import Inference, checked_fit, constant_metrics, is_fitted, names_of
+from bayesgroups.estimators.sampled_fits import DRAWS
 from bayesgroups.estimators.shared_clusters import covariance_notes
-from bayesgroups.inference.degenerate import imputed_without_limits, variance_check, without_limits
-from bayesgroups.report.diagnostics import Check, usable
+from bayesgroups.inference.degenerate import imputed_without_limits, without_limits
+from bayesgroups.report.diagnostics import Check
 from bayesgroups.report.overlap import refuse_overlapping
-from bayesgroups.report.posterior import CHAINS, Posterior, lay_out
+from bayesgroups.report.posterior import CHAINS, Posterior
 from bayesgroups.report.schema import assemble, check_names
 from bayesgroups.tallies.assembly import SCHEMA
 from bayesgroups.tallies.constant_metrics import without_variance
 from bayesgroups.tallies.determined import determined_notes
 from bayesgroups.tallies.notes import binary_notes
 
-Inference = Literal["auto", "collapsed", "nuts", "nuts_jax"]
 Progress = Callable[[str, int, int], None]
 
 
@@ -106,34 +104,19 @@ def estimate(
     wanted = list(dict.fromkeys([*(["observed_data"] if large else ["observed_data", "log_likelihood"]), *requested]))
     notes: list[str] = covariance_notes(tally, estimator)
     fits, made = [], []
-    names = [str(metric) for metric in tally["metric"].values]
     parts = parts_of(tally, estimator)
-    constants = [without_variance(part) & estimator.takes_variances_as_known(part) for part in parts]
-    fitted = (
-        [part for part, constant in zip(parts, constants, strict=True) if (_is_defined(part) & ~constant).any()]
-        if inference in ("auto", "collapsed")
-        else []
-    )
-    with exact_fits(tally, fitted, estimator, seed) as (reference, exact):
+    constants = [constant_metrics(part, estimator) for part in parts]
+    fitted = [is_fitted(part, constant) for part, constant in zip(parts, constants, strict=True)]
+    exactly = list(compress(parts, fitted)) if inference in ("auto", "collapsed") else []
+    with exact_fits(tally, exactly, estimator, seed) as (reference, exact):
         with errors_of_models():
             description = describe(estimator, tally)
         for i, (part, constant) in enumerate(zip(parts, constants, strict=True)):
-            name = ", ".join(str(metric) for metric in part["metric"].values)
             if progress is not None:
-                progress(name, i, 1 if estimator.joint else len(names))
-            if not _is_defined(part).any():
-                notes.append(f"{name}: undefined in every subgroup, so nothing was fitted")
-                fits.append(_nothing(part))
-                continue
-            failed = tuple(variance_check(part.isel(metric=[i])) for i in np.flatnonzero(constant))
-            if not (_is_defined(part) & ~constant).any():
-                fits.append(replace(_nothing(part), checks=failed))
-                continue
-            fit = _fit(part, estimator, seed, inference, exact, notes)
-            # A model that does not fit is no reason to sample it in another way.
-            tested = (*fit.checks, *failed, *estimator.fit_checks(part, fit.draws))
-            fit = replace(fit, draws=_without_answers(fit.draws, constant), checks=tested)
-            made.append(likelihood_groups(fit, part, estimator, wanted, seed=seed))
+                progress(names_of(part), i, len(parts))
+            fit = checked_fit(part, estimator, constant, seed, inference, exact, notes)
+            if fitted[i]:
+                made.append(likelihood_groups(fit, part, estimator, wanted, seed=seed))
             # Only the groups were made from them.
             fits.append(replace(fit, latent=None, observed={}))
     constant = without_variance(tally)
@@ -193,53 +176,6 @@ def _ignored_clusters(tally: xr.Dataset) -> list[str]:
     if not names:
         return []
     return [f"{', '.join(names)}: rows come in clusters and are treated as independent, so intervals can be too short"]
-
-
-def _is_defined(tally: xr.Dataset) -> NDArray[np.bool_]:
-    """Metrics with an estimate in some subgroup."""
-    return np.isfinite(tally["estimate"].values).any(axis=1)
-
-
-def _fit(
-    tally: xr.Dataset, estimator: Estimator, seed: int, inference: Inference, exact_posteriors: Iterator[Posterior | None],
-    notes: list[str],
-) -> Posterior:  # fmt: skip
-    """Fit one metric, falling back where asked and needed; the next of the exact posteriors is its own."""
-    name = ", ".join(str(metric) for metric in tally["metric"].values)
-    if inference in ("auto", "collapsed"):
-        with errors_of_models():
-            exact = next(exact_posteriors)
-        if exact is not None and (usable(exact.checks) or inference == "collapsed"):
-            return exact
-        if inference == "collapsed":
-            why = f": {estimator.only_sampled}" if estimator.only_sampled else ""
-            raise InputError(
-                f"{estimator.word} has no exact engine for metric {name!r}{why}; use inference='auto' or 'nuts'"
-            )
-        missing = "there is no exact engine for these settings"
-        return sampled_fit(
-            tally,
-            estimator,
-            seed,
-            "default",
-            missing if exact is None else "the exact engine did not pass its checks",
-            notes,
-        )
-    return sampled_fit(tally, estimator, seed, "jax" if inference == "nuts_jax" else "default", "", notes)
-
-
-def _nothing(tally: xr.Dataset) -> Posterior:
-    """The posterior of metrics that are undefined everywhere: NaN with a reason, never a prior in disguise."""
-    nan = np.full((CHAINS * DRAWS, tally.sizes["subgroup"]), np.nan)
-    each = [lay_out(tally.isel(metric=[i]), nan, {}) for i in range(tally.sizes["metric"])]
-    return Posterior(xr.concat(each, dim="metric"), (), "collapsed")
-
-
-def _without_answers(draws: xr.Dataset, constant: NDArray[np.bool_]) -> xr.Dataset:
-    """Draws of metrics fitted together, with NaN for those that have no variance."""
-    if not constant.any():
-        return draws
-    return draws.assign(mu=draws["mu"].where(xr.DataArray(~constant, {"metric": draws["metric"]})))
 
 
 def _join(fits: list[Posterior]) -> Posterior:

@@ -30,7 +30,7 @@ def exact_fits(
     error is raised where the fit is asked for, that of the reference at once.
     """
     both: list[Callable[[], Any]] = [partial(_reference, estimator, tally, seed)]
-    both += [partial(_posterior, estimator, part, seed) for part in parts]
+    both += [partial(exact_fit, estimator, part, seed) for part in parts]
     with _side_by_side(both, tally.sizes["subgroup"], estimator) as results:
         reference = next(results)
         yield reference, results
@@ -55,6 +55,7 @@ def _reference(estimator: Estimator, tally: xr.Dataset, seed: int) -> xr.Dataset
         return estimator.reference(tally, seed=seed)
 
 
-def _posterior(estimator: Estimator, part: xr.Dataset, seed: int) -> Posterior | None:
+def exact_fit(estimator: Estimator, part: xr.Dataset, seed: int) -> Posterior | None:
+    """The exact posterior of a part, if there is such an engine."""
     with errors_of_models():
         return estimator.collapsed(part, seed=seed)

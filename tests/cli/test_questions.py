@@ -355,6 +355,19 @@ def test_an_answer_of_a_report_that_is_not_usable_says_so(
     assert json.loads(capsys.readouterr().out)["usable"] is False
 
 
+def test_an_answer_whose_own_fits_are_not_usable_says_so(tmp_path: Path, capsys: Captured) -> None:
+    """Of a tally there is no report that could say so."""
+    who = pd.DataFrame([(a, b) for a in "abcdefgh" for b in "xyz"], columns=["race", "age"])
+    rates = [2, 198, 5, 195, 1, 199, 3, 190, 2, 198, 197, 4] * 2
+    bg.save_tally(bg.tally_from_counts(rates, [200] * 24, who, metric="fnr"), tmp_path / "wide.nc")
+    assert run(["maihda", str(tmp_path / "wide.nc")]) == 1
+    written = capsys.readouterr()
+    assert "NOT usable: a fit behind this answer failed its diagnostics" in written.err
+    assert "not usable: fnr: the prior probability" in written.out
+    assert run(["maihda", str(tmp_path / "wide.nc"), "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["usable"] is False
+
+
 def test_a_shell_completes_the_commands() -> None:
     assert "simultaneous-intervals" in app.generate_completion(shell="bash")
 

@@ -19,7 +19,7 @@ import bayesgroups as bg
 from bayesgroups.data import processes
 from bayesgroups.data.processes import _Shared, on_processors
 from bayesgroups.estimators import Estimator
-from bayesgroups.estimators.exact_fits import _posterior, exact_fits
+from bayesgroups.estimators.exact_fits import exact_fit, exact_fits
 from bayesgroups.report.posterior import Posterior
 from tests.data.test_processes import wait_for
 
@@ -189,7 +189,7 @@ def test_processes_do_not_change_a_byte(
 def test_errors_of_models_in_other_processes_are_input_errors(tmp_path: Path) -> None:
     """They are told by their frames, which do not come along."""
     tally, file = with_cells((3, 2)).isel(metric=[0]), tmp_path / "begun"
-    fit = partial(_posterior, bg.CrossedEffects(covariates=("height",)), tally, 1)
+    fit = partial(exact_fit, bg.CrossedEffects(covariates=("height",)), tally, 1)
     calls: list[Callable[[], object]] = [partial(wait_for, file), partial(_begin, file, fit)]
     with on_processors(calls) as results:
         next(results)

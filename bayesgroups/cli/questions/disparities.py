@@ -61,8 +61,8 @@ def _shares(answer: xr.Dataset) -> list[str]:
             share, low, high = (float(here[f"interaction_share{end}"]) for end in ("", "_lower", "_upper"))
             limits = f" ({low:.3f} to {high:.3f})" if low == low else ""  # noqa: PLR0124, NaN: no limits
             reason = str(here["share_reason"].values)
-            told = f"no interaction share: {reason}" if reason else f"interaction share {share:.3f}{limits}"
-            lines.append(f"{approach}, {metric}: {told}")
+            told = f"interaction share {share:.3f}{limits}" if share == share else "no interaction share"  # noqa: PLR0124
+            lines.append(f"{approach}, {metric}: {told}{f': {reason}' if reason else ''}")
     return lines
 
 

@@ -109,7 +109,8 @@ def _limits(strata: Strata, name: str, fit: StratumFit, method: Method, level: f
     """Profile limits of the variance and of what is monotone in it."""
     names = strata.models[name]
     if strata.rate:
-        low, high = profile_limits(partial(rate_models.profile, data=strata.counts(names)), fit.between, level)
+        profile = partial(rate_models.profile, data=strata.counts(names), start=fit.coefficients)
+        low, high = profile_limits(profile, fit.between, level, rate_models.MAX_BETWEEN)
         ends = {"between": (low, high), "vpc": (float(latent(np.array(low))), float(latent(np.array(high))))}
         ends["mor"] = (float(median_odds_ratio(np.array(low))), float(median_odds_ratio(np.array(high))))
     else:
@@ -117,7 +118,7 @@ def _limits(strata: Strata, name: str, fit: StratumFit, method: Method, level: f
         ratio = fit.between / fit.residual
         low, high = profile_limits(partial(mean_models.ratio_profile, data=data), ratio, level)
         between = profile_limits(partial(mean_models.profile, data=data), fit.between, level)
-        ends = {"between": between, "vpc": (low / (1 + low), high / (1 + high))}
+        ends = {"between": between, "vpc": (float(latent(np.array(low), 1.0)), float(latent(np.array(high), 1.0)))}
     return {
         f"{key}_{side}": end for key, pair in ends.items() for side, end in zip(("lower", "upper"), pair, strict=True)
     }

@@ -15,6 +15,8 @@ from bayesgroups.estimators.level_orders import Orders, orders_of
 from bayesgroups.questions.maihda import bootstrap, likelihood, posterior
 from bayesgroups.questions.maihda.sources import Draws, Model, check_report, fitted, reported
 from bayesgroups.questions.maihda.strata import Method, Strata, Weights, people_of, strata_of
+from bayesgroups.questions.values import NOT_USABLE
+from bayesgroups.report.overlap import refuse_overlapping
 from bayesgroups.report.posterior import generator
 from bayesgroups.report.schema import APPROACHES, KINDS, check
 from bayesgroups.tallies.assembly import SCHEMA
@@ -47,6 +49,7 @@ def maihda(
     ordered: Sequence[str] | Mapping[str, Sequence[str]] = (),
     cyclic: Sequence[str] = (),
     method: Method = "reml",
+    tau_scale: float | None = None,
     replicates: int = 0,
     level: float = 0.95,
     seed: int = 0,
@@ -80,6 +83,9 @@ def maihda(
         Ordered attributes whose last level is beside the first.
     method : {"reml", "ml"}
         Of the frequentist side of means; rates are fitted by maximum likelihood with adaptive quadrature.
+    tau_scale : float, optional
+        Of a tally, the prior scale of the standard deviation between strata in the null and the adjusted models, as in
+        `bayesgroups.PartialPooling`.
     replicates : int
         Replicates of a parametric bootstrap for the frequentist limits of ``pcv`` and the shares; none by default.
     level : float
@@ -99,11 +105,12 @@ def maihda(
         - ``auc`` of the strata's rates for single rows, or of the main effects' in the models with these; frequentist on the rows
           the scores were made from, Bayesian for rows from the same strata,
         - ``loglik`` (without the binomial constant), ``boundary`` (1 where ``between`` is estimated as 0), ``reason`` (why there
-          is no fit, no ``pcv`` or no limit of an area).
+          is no fit, no ``pcv`` or no limit of an area, and which checks a Bayesian fit did not pass).
 
         Along ``approach`` and ``metric``: ``additive_share`` and ``interaction_share``, ``auc_gain`` of strata over main effects,
         and ``p_value_zero``, of the hypothesis that all strata are the same; ``share_reason``, why there are no shares: where the
-        null model finds no variance between strata there is nothing to share out.
+        null model finds no variance between strata there is nothing to share out; and which checks the fit of the Bayesian shares
+        did not pass.
 
         Along ``approach``, ``metric`` and ``subgroup``: ``value``, ``additive`` (what main effects predict), ``interaction``
         (the rest, on the scale of the predictor), ``interaction_response`` (on the scale of the metric),
@@ -111,15 +118,15 @@ def maihda(
         share of false entries of at most 5 %.
 
         Limits of a name end in ``_lower`` and ``_upper``; along ``approach`` are their ``interval_kind`` and ``interval_method``.
-        NaN is what a side does not say; ``usable`` is 0 if a Bayesian fit did
-        not pass its diagnostics.
+        NaN is what a side does not say, and an infinite upper limit of a variance, with its odds ratio and its ``vpc`` of 1, lies
+        beyond 100 squared logits; ``usable`` is 0 if a Bayesian fit did not pass its diagnostics.
 
     Raises
     ------
     InputError
         If the population lacks a column or has nobody in strata that main effects need, there is one attribute only, main
         effects are not estimable, a metric is neither a rate nor a mean, no stratum has it or its rows do not differ, a report
-        has no learned spread on the scale of the predictor, or an order cannot be meant.
+        has no learned spread on the scale of the predictor, or an order or a scale cannot be meant.
     SchemaError
         If ``source`` is neither a tally nor a report.
 
@@ -157,7 +164,14 @@ def maihda(
         check_report(report)
     orders = orders_of("maihda", ordered, cyclic)
     _check_orders(orders, model, given=report is not None)
-    drawn = [fitted(each, model, orders, seed) if report is None else reported(report, each) for each in every]
+    if report is not None and tau_scale is not None:
+        raise InputError(
+            f"maihda: a report has its own prior, so that tau_scale={tau_scale!r} says nothing; estimate it with such a scale, as "
+            "bg.PartialPooling(tau_scale=...)"
+        )
+    drawn = (
+        fitted(every, model, orders, tau_scale, seed) if report is None else [reported(report, each) for each in every]
+    )
     sides = [
         (_bayesian(each, draws, level, seed), _frequentist(each, method, replicates, level, seed))
         for each, draws in zip(every, drawn, strict=True)
@@ -213,7 +227,12 @@ def _bayesian(strata: Strata, draws: Draws, level: float, seed: int) -> dict[str
             scalars["pcv"] = 1 - models[name]["between"] / models["null"]["between"]
         made[name] = scalars
     absent = dict.fromkeys(set(strata.models) - set(models), "the report has no draws of this model")
-    return {**made, "reasons": absent, "shares": {"reason": ""}}
+    failed = {name: NOT_USABLE + told for name, told in draws.failures.items() if told}
+    return {
+        **made,
+        "reasons": absent | failed,
+        "shares": {"reason": NOT_USABLE + draws.share_failure if draws.share_failure else ""},
+    }
 
 
 def _frequentist(
@@ -248,6 +267,7 @@ def _check_orders(orders: Orders, model: str, *, given: bool) -> None:
 
 
 def _check(source: object, replicates: object, level: float) -> None:
+    refuse_overlapping(source, "maihda")
     if not isinstance(source, xr.DataTree) and not (
         isinstance(source, xr.Dataset) and source.attrs.get("schema") == SCHEMA
     ):

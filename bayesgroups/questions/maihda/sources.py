@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
 import xarray as xr
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.data.processes import MAX_SUBGROUPS, on_processors
+from bayesgroups.data.threads import side_by_side
 from bayesgroups.errors import InputError
+from bayesgroups.estimators.base import Estimator
 from bayesgroups.estimators.crossed_effects import CrossedEffects
-from bayesgroups.estimators.estimate import estimate
 from bayesgroups.estimators.level_orders import Orders
 from bayesgroups.estimators.partial_pooling import PartialPooling
+from bayesgroups.estimators.posterior import posterior
 from bayesgroups.questions.maihda.posterior import ModelDraws
 from bayesgroups.questions.maihda.strata import Strata
+from bayesgroups.report.posterior import Posterior
 from bayesgroups.report.schema import check
+from bayesgroups.report.view import failures, plain
 from bayesgroups.tallies.subgroups import attributes_of
 
 Model = Literal["crossed", "main_effects", "regression"]
@@ -26,42 +32,61 @@ Model = Literal["crossed", "main_effects", "regression"]
 
 @dataclass(frozen=True)
 class Draws:
-    """Draws of models by name, and values (draw, stratum) that shares are projected from; ``usable`` is 0 if a fit is not."""
+    """Draws of models by name, and values (draw, stratum) that shares are projected from.
+
+    ``failures`` are the sentences of the checks that models did not pass, by name, and ``share_failure`` those of the model of the
+    shares; empty where all passed.
+    """
 
     models: Mapping[str, ModelDraws]
     mu: FloatArray
-    usable: int
+    failures: Mapping[str, str]
+    share_failure: str
+
+    @property
+    def usable(self) -> int:
+        """0 if a fit is not."""
+        return int(not any((*self.failures.values(), self.share_failure)))
 
 
-def fitted(strata: Strata, model: Model, orders: Orders, seed: int) -> Draws:
-    """All models of a metric, fitted here, and the one that the shares are taken from."""
-    reports = {
-        name: estimate(strata.tally, PartialPooling(covariates=names), seed=seed)
-        for name, names in strata.models.items()
-    }
-    if model == "regression":
-        whole = reports["adjusted"]
-    else:
+def fitted(every: Sequence[Strata], model: Model, orders: Orders, tau_scale: float | None, seed: int) -> list[Draws]:
+    """All models of all metrics, fitted here on the processors that there are, and the one that shares are taken from."""
+    names = list(every[0].models)
+    estimators: list[Estimator] = [
+        PartialPooling(covariates=covariates, tau_scale=tau_scale) for covariates in every[0].models.values()
+    ]
+    if model != "regression":
         order = 1 if model == "main_effects" else None
-        crossed = CrossedEffects(order=order, own_effects="learned", ordered=orders.ordered, cyclic=orders.cyclic)
-        whole = estimate(strata.tally, crossed, seed=seed)
-    usable = min(int(report.attrs["usable"]) for report in (*reports.values(), whole))
-    return Draws(
-        {name: _draws(report, strata.metric) for name, report in reports.items()}, _mu(whole, strata.metric), usable
-    )
+        estimators.append(
+            CrossedEffects(order=order, own_effects="learned", ordered=orders.ordered, cyclic=orders.cyclic)
+        )
+    fits = [partial(posterior, strata.tally, estimator, seed=seed) for strata in every for estimator in estimators]
+    few = every[0].tally.sizes["subgroup"] <= MAX_SUBGROUPS
+    made = []
+    with on_processors(fits) if few else side_by_side(fits, 1) as results:
+        for strata in every:
+            of_metric = [next(results) for _ in estimators]
+            models = {
+                name: _draws(fit.draws, strata.metric) for name, fit in zip(names, of_metric, strict=False)
+            }  # that of the shares may be one more
+            told = [_failed(fit) for fit in of_metric]
+            mu = _mu(of_metric[-1].draws, strata.metric)
+            made.append(Draws(models, mu, dict(zip(names, told, strict=False)), told[-1]))
+    return made
 
 
 def reported(report: xr.DataTree, strata: Strata) -> Draws:
     """Draws of one report: its values, and its spread where it is that of a model named here."""
-    posterior = report["posterior"].to_dataset()
+    draws = report["posterior"].to_dataset()
     settings = json.loads(str(report.attrs["settings"]))
     models = {}
-    if "component_sd" not in posterior:
+    if "component_sd" not in draws:
         covariates = tuple(settings.get("covariates", ()))
         for name, names in strata.models.items():
             if sorted(covariates) == sorted(names):
-                models[name] = _draws(report, strata.metric)
-    return Draws(models, _mu(report, strata.metric), int(report.attrs["usable"]))
+                models[name] = _draws(draws, strata.metric)
+    failed = "; ".join(failures(report))
+    return Draws(models, _mu(draws, strata.metric), dict.fromkeys(models, failed), failed)
 
 
 def check_report(report: xr.DataTree) -> None:
@@ -88,15 +113,19 @@ def check_report(report: xr.DataTree) -> None:
         )
 
 
-def _draws(report: xr.DataTree, metric: str) -> ModelDraws:
-    posterior = report["posterior"].to_dataset().sel(metric=metric)
+def _failed(fit: Posterior) -> str:
+    """Sentences of the checks that a fit did not pass."""
+    return "; ".join(plain(check.sentence) for check in fit.checks if not check.passed)
+
+
+def _draws(draws: xr.Dataset, metric: str) -> ModelDraws:
     tau, overall = (
-        np.asarray(posterior[name].transpose("chain", "draw").values, dtype=np.float64).ravel()
+        np.asarray(draws[name].sel(metric=metric).transpose("chain", "draw").values, dtype=np.float64).ravel()
         for name in ("tau", "overall")
     )
-    return ModelDraws(_mu(report, metric), tau, overall)
+    return ModelDraws(_mu(draws, metric), tau, overall)
 
 
-def _mu(report: xr.DataTree, metric: str) -> FloatArray:
-    mu = report["posterior"].to_dataset()["mu"].sel(metric=metric).transpose("chain", "draw", "subgroup").values
+def _mu(draws: xr.Dataset, metric: str) -> FloatArray:
+    mu = draws["mu"].sel(metric=metric).transpose("chain", "draw", "subgroup").values
     return np.asarray(mu.reshape(-1, mu.shape[-1]), dtype=np.float64)

@@ -38,8 +38,12 @@ def without_fit(strata: int, columns: int, reason: str) -> StratumFit:
     return StratumFit(np.nan, np.nan, np.nan, empty[0], empty, nan, nan, nan, False, reason)
 
 
-def profile_limits(profile: Callable[[float], float], estimate: float, level: float) -> tuple[float, float]:
-    """Limits of a value that is not negative, from its profile log likelihood; the lower one is 0 where 0 is not excluded.
+def profile_limits(
+    profile: Callable[[float], float], estimate: float, level: float, largest: float = 1e12
+) -> tuple[float, float]:
+    """Limits of a value that is not negative, from its profile log likelihood.
+
+    The lower one is 0 where 0 is not excluded, and the upper one infinite where the ``largest`` value is not.
 
     >>> low, high = profile_limits(lambda x: -0.5 * (x - 3) ** 2, 3.0, 0.95)
     >>> round(low, 4), round(high, 4)
@@ -54,11 +58,13 @@ def profile_limits(profile: Callable[[float], float], estimate: float, level: fl
         return profile(value) - bound
 
     high = max(2 * estimate, 1e-6)
-    while above(high) > 0 and high < 1e12:
-        high *= 2
+    while above(high) > 0 and high < largest:
+        high = min(2 * high, largest)
     tolerance: Any = 1e-12  # stubs of SciPy ask for a NumPy number
-    root: Any = brentq(above, estimate, high, xtol=1e-12 * high, rtol=tolerance)
-    upper = float(root)
+    upper = np.inf
+    if above(high) <= 0:
+        root: Any = brentq(above, estimate, high, xtol=1e-12 * high, rtol=tolerance)
+        upper = float(root)
     if estimate == 0 or above(0.0) >= 0:
         return 0.0, upper
     root = brentq(above, 0.0, estimate, xtol=1e-12 * high, rtol=tolerance)

@@ -19,12 +19,13 @@ NODES = 80
 
 
 def latent(between: FloatArray, residual: FloatArray | float = LOGISTIC) -> FloatArray:
-    """Variance partition coefficient on the scale of the predictor.
+    """Variance partition coefficient on the scale of the predictor: 1 of an infinite variance.
 
-    >>> latent(np.array([0.2227])).round(4).tolist()
-    [0.0634]
+    >>> latent(np.array([0.2227, np.inf])).round(4).tolist()
+    [0.0634, 1.0]
     """
-    return np.asarray(between / (between + residual), dtype=np.float64)
+    between = np.asarray(between, dtype=np.float64)
+    return np.divide(between, between + residual, out=np.ones_like(between), where=~np.isinf(between))
 
 
 def linearised(between: FloatArray, centre: FloatArray) -> FloatArray:

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit
+from scipy.stats import chi2
 
 from bayesgroups.questions.maihda import mean_models, rate_models
 from bayesgroups.questions.maihda.discrimination import auc, delong
@@ -107,6 +109,105 @@ def test_main_effects_of_rates_leave_nothing_between_strata() -> None:
     data = rates([])
     main = columns(strata("efc_binary_strata.csv"), NAMES["adjusted"]) @ fit.coefficients
     np.testing.assert_allclose(auc(main, data.successes, data.count), golden["auc_main_effects"], rtol=1e-8)
+
+
+STRATA = {
+    # Hardly a variance, of many rows: an optimiser that steps over it ends at 0.
+    "small": ([4890, 5120, 4950, 5210, 4790, 5004], [10_000] * 6),
+    "moderate": ([2, 12, 13, 40, 3, 9], [15, 37, 34, 63, 20, 10]),
+    # Strata with successes alone or none, where integrals are of one side.
+    "wide": ([0, 9, 400, 1, 0, 250, 30, 3], [50, 9, 410, 700, 3, 300, 31, 90]),
+}
+
+
+def likelihood(k: list[int], n: list[int], main: np.ndarray, b: np.ndarray, sd: float) -> float:
+    """Log likelihood by the trapezoidal rule over z, in steps that no term of the integrand can hide between."""
+    z = np.linspace(-12, 12, 48_001)
+    total = 0.0
+    for successes, count, row in zip(k, n, main, strict=True):
+        eta = row @ b + sd * z
+        terms = successes * eta - count * np.logaddexp(0, eta) - 0.5 * z**2 - 0.5 * np.log(2 * np.pi)
+        total += terms.max() + np.log(np.exp(terms - terms.max()).sum() * (z[1] - z[0]))
+    return float(total)
+
+
+@pytest.mark.parametrize("name", list(STRATA))
+@pytest.mark.parametrize("adjusted", [False, True])
+def test_rates_are_at_the_highest_likelihood(name: str, adjusted: bool) -> None:
+    k, n = STRATA[name]
+    main = np.column_stack([np.ones(len(k)), np.arange(len(k)) % 2.0])[:, : 1 + adjusted]
+    data = rate_models.Counts(np.array(k, dtype=float), np.array(n, dtype=float), main)
+    fit = rate_models.fit(data)
+    assert fit.between > 0
+
+    def height(at: np.ndarray) -> float:
+        return -likelihood(k, n, main, at[:-1], float(np.exp(at[-1])))
+
+    found = np.r_[fit.coefficients, 0.5 * np.log(fit.between)]
+    np.testing.assert_allclose(-height(found), fit.log_likelihood, rtol=0, atol=1e-8 * abs(fit.log_likelihood))
+    best = minimize(
+        height, found + 0.05, method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-11, "maxiter": 4000}
+    )
+    assert -best.fun <= fit.log_likelihood + 1e-7
+    np.testing.assert_allclose(best.x, found, atol=2e-4)
+
+
+@pytest.mark.parametrize("name", list(STRATA))
+def test_limits_of_rates_are_where_the_profile_falls(name: str) -> None:
+    k, n = STRATA[name]
+    one = np.ones((len(k), 1))
+    data = rate_models.Counts(np.array(k, dtype=float), np.array(n, dtype=float), one)
+    fit = rate_models.fit(data)
+    low, high = profile_limits(
+        lambda v: rate_models.profile(v, data, fit.coefficients), fit.between, 0.95, rate_models.MAX_BETWEEN
+    )
+    assert np.isfinite(high) == (name != "wide")
+    for limit in (low, min(high, rate_models.MAX_BETWEEN)):
+        best = minimize_scalar(
+            lambda b, limit=limit: -likelihood(k, n, one, np.array([b]), float(np.sqrt(limit))),
+            bounds=(fit.coefficients[0] - 3, fit.coefficients[0] + 3), method="bounded", options={"xatol": 1e-9},
+        )  # fmt: skip
+        drop = fit.log_likelihood + best.fun
+        if 0 < limit < rate_models.MAX_BETWEEN:
+            assert drop == pytest.approx(chi2.ppf(0.95, 1) / 2, abs=1e-6)
+        else:
+            assert drop < chi2.ppf(0.95, 1) / 2
+    assert low < fit.between < high
+    again = rate_models.profile(2 * fit.between, data)
+    assert rate_models.profile(2 * fit.between, data, fit.coefficients) == pytest.approx(again, abs=1e-9)
+
+
+def test_two_peaks_of_the_likelihood_are_both_seen() -> None:
+    """Of millions of rows it can fall from no variance before it rises."""
+    k = np.array([45_224.0, 176_893, 522_319, 35_172, 10_096, 33_178])
+    n = np.array([83_229.0, 793_387, 963_868, 159_831, 45_225, 60_852])
+    data = rate_models.Counts(k, n, np.column_stack([np.ones(6), [0, 1, 0, 1, 1, 0]]))
+    fit = rate_models.fit(data)
+    assert rate_models.profile(1e-8, data) < rate_models.profile(0.0, data) < fit.log_likelihood
+    spreads = np.geomspace(1e-3, 1e-2, 400)
+    heights = [rate_models.profile(float(spread**2), data) for spread in spreads]
+    assert max(heights) <= fit.log_likelihood + 1e-9
+    assert np.sqrt(fit.between) == pytest.approx(spreads[int(np.argmax(heights))], rel=0.01)
+
+
+def test_all_or_nothing_has_no_finite_variance() -> None:
+    data = rate_models.Counts(np.array([0.0, 10, 0, 10, 10]), np.full(5, 10.0), np.ones((5, 1)))
+    fit = rate_models.fit(data)
+    assert np.isnan(fit.between)
+    assert "still rises at a standard deviation between strata of 10 logits" in fit.reason
+
+
+def test_single_rows_have_no_variance_between_them() -> None:
+    """The likelihood of strata of one row is the same whatever the variance."""
+    k = np.array([0.0, 1, 0, 0, 1, 1, 0])
+    fit = rate_models.fit(rate_models.Counts(k, np.ones(7), np.ones((7, 1))))
+    assert fit.boundary
+    assert fit.value == pytest.approx(3 / 7, abs=1e-9)
+
+
+def test_a_limit_beyond_the_largest_value_is_infinite() -> None:
+    assert profile_limits(lambda x: -1 / (1 + x), 50.0, 0.95, 100.0) == (0.0, np.inf)
+    assert latent(np.array([np.inf, 0.0, np.nan]), 2.0).tolist()[:2] == [1.0, 0.0]
 
 
 def test_main_effects_that_separate_have_no_fit() -> None:

@@ -14,6 +14,7 @@ import pytest
 import xarray as xr
 
 import bayesgroups as bg
+from bayesgroups.data import processes
 from bayesgroups.questions.maihda.maihda import ALONG_METRIC, ALONG_MODEL, ALONG_SUBGROUP
 from bayesgroups.questions.maihda.shares import project
 from bayesgroups.views.tables import maihda_table
@@ -222,6 +223,52 @@ def test_separation_is_a_reason() -> None:
     assert float(answer["interaction_share"].sel(approach="bayesian")) > 0
 
 
+def wide() -> xr.Dataset:
+    """Strata whose rates differ by more than the prior of the spread expects."""
+    who = pd.DataFrame([(a, b) for a in "abcdefgh" for b in "xyz"], columns=["race", "age"])
+    k = np.array([2, 198, 5, 195, 1, 199, 3, 190, 2, 198, 197, 4] * 2)
+    return bg.tally_from_counts(k, np.full(24, 200), who, metric="fnr")
+
+
+def test_what_did_not_pass_its_checks_says_so() -> None:
+    answer = bg.maihda(wide(), seed=1).sel(metric="fnr")
+    assert int(answer["usable"]) == 0
+    bayesian, frequentist = (answer.sel(approach=side) for side in ("bayesian", "frequentist"))
+    for model in ("null", "only:race", "only:age"):
+        told = str(bayesian["reason"].sel(model=model).values)
+        assert told.startswith("not usable: fnr: the prior probability that subgroups differ as they do")
+        assert "set tau_scale to about" in told
+    assert (frequentist["reason"] == "").all()
+    table = maihda_table(answer.expand_dims("metric"))
+    assert table.loc["variance between strata", "null"].endswith("(not usable)")
+    assert "not usable" not in maihda_table(answer.expand_dims("metric"), using="tally").to_string()
+    mended = bg.maihda(wide(), tau_scale=4.0, seed=1).sel(metric="fnr", approach="bayesian")
+    assert not mended["reason"].str.contains("prior probability").any()
+    # The prior drew the variance towards what it expected.
+    assert float(mended["between"].sel(model="null")) > float(bayesian["between"].sel(model="null"))
+
+
+def test_a_share_that_is_not_usable_says_so() -> None:
+    report = bg.estimate(wide(), bg.PartialPooling(), seed=1)
+    answer = bg.maihda(report).sel(metric="fnr", approach="bayesian")
+    assert str(answer["share_reason"].values).startswith("not usable: fnr: the prior probability")
+    assert np.isfinite(answer["interaction_share"])
+    assert int(answer["usable"]) == 0
+    title = bg.plots.maihda(answer.expand_dims(["metric", "approach"])).get_title(loc="left")
+    assert title.replace("\n", " ").endswith("; NOT usable: the Bayesian fit failed its diagnostics")
+
+
+def test_processors_do_not_change_a_byte_of_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = []
+    for number in ("1", "2"):
+        monkeypatch.setenv("LOKY_MAX_CPU_COUNT", number)
+        monkeypatch.setattr(processes, "WAIT_SECONDS", 0.0)
+        answers.append(bg.maihda(binary(), adjust=["age"], seed=1))
+    assert all(
+        values.to_numpy().tobytes() == answers[1][name].to_numpy().tobytes() for name, values in answers[0].items()
+    )
+
+
 def test_table_as_papers_print_it(rates: xr.Dataset, means: xr.Dataset) -> None:
     table = maihda_table(rates.expand_dims("metric"), using="tally")
     assert table.loc["variance between strata", "adjusted"].endswith("(boundary)")
@@ -279,6 +326,12 @@ def test_what_is_refused() -> None:
         (table, {"method": "moment"}, "method='moment' is not one of"),
         (table, {"level": 1.0}, "level=1.0 must lie strictly between 0 and 1"),
         (table, {"replicates": -1}, "replicates=-1 must be a whole number"),
+        (table, {"tau_scale": -1.0}, "tau_scale=-1.0 must be a positive number"),
+        (
+            bg.estimate(table, bg.PartialPooling(), seed=1),
+            {"tau_scale": 2.0},
+            "a report has its own prior, so that tau_scale=2.0 says nothing; estimate it with such a scale",
+        ),
         (table, {"seed": 0.5}, "seed must be a whole number"),
     ]
     for source, settings, words in cases:
