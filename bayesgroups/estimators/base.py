@@ -205,10 +205,12 @@ def _with_types(own_check: Callable[[Estimator], None]) -> Callable[[Estimator],
 
 
 def check_scale(word: str, name: str, value: float | None) -> None:
-    """Refuse a scale that is not positive and finite."""
+    """Refuse a scale that is not positive and finite, or so near 0 that its inverse is not."""
     number = isinstance(value, Real) and not isinstance(value, bool)
     if value is not None and not (number and math.isfinite(value) and value > 0):
         raise InputError(f"{word}: {name}={value!r} must be a positive number")
+    if value is not None and math.isinf(1 / value):
+        raise InputError(f"{word}: {name}={value!r} is so near 0 that its inverse is infinite; choose a larger scale")
 
 
 def check_logit_scale(word: str, name: str, value: float | None) -> None:

@@ -293,6 +293,7 @@ class NoEngine(PartialPooling):
         (lambda: bg.CompletePooling(likelihood="poisson"), bg.InputError, "CompletePooling: likelihood='poisson'"),  # type: ignore[arg-type]
         (lambda: bg.PartialPooling(interval="wilson"), bg.InputError, "PartialPooling: interval='wilson'"),  # type: ignore[arg-type]
         (lambda: bg.PartialPooling(tau_scale=0.0), bg.InputError, "tau_scale=0.0 must be a positive number"),
+        (lambda: bg.PartialPooling(tau_scale=1e-320), bg.InputError, "is so near 0 that its inverse is infinite"),
         (lambda: bg.PartialPooling(overall_scale=float("inf")), bg.InputError, "overall_scale=inf must be a positive"),
     ],
 )
