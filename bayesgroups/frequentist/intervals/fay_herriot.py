@@ -18,6 +18,8 @@ from bayesgroups.frequentist.intervals.interval import Interval, around, normal_
 
 Method = Literal["reml", "ml", "moment"]
 
+NODES = 60
+"""Values of A between which the slope of the likelihood changes its sign."""
 TOLERANCE = 1e-15
 """Error of A, as a share of the bracket that it is looked for in."""
 
@@ -120,15 +122,33 @@ def _score(a: float, y: FloatArray, v: FloatArray, x: FloatArray, method: Method
     return float((w * w * r * r).sum() - w.sum() + lost)
 
 
+def _log_likelihood(a: float, y: FloatArray, v: FloatArray, x: FloatArray, method: Method) -> float:
+    """Logarithm of the likelihood of A, or of the restricted one, up to a constant."""
+    w, q, b = _regression(a, y, v, x)
+    r = y - x @ b
+    restricted = np.linalg.slogdet(q)[1] if method == "reml" else 0.0
+    return float(0.5 * (np.log(w).sum() - (w * r * r).sum() + restricted))
+
+
 def _variance(y: FloatArray, v: FloatArray, x: FloatArray, method: Method) -> tuple[float, bool]:
-    """Root of the equation, and True where it lies at the bound 0."""
+    """Root of the equation, and True where it lies at the bound 0.
+
+    Where sampling variances differ much the likelihood can have several maxima, the bound among them: it is at the highest. The
+    equation of moments has one root at most.
+    """
     from scipy.optimize import brentq
 
-    if _score(0.0, y, v, x, method) <= 0:
-        return 0.0, True
     upper = float(v.min() + np.var(y))
     while _score(upper, y, v, x, method) > 0:
         upper *= 4
+    nodes = np.concatenate([[0.0], np.geomspace(min(1e-3 * v.min(), 1e-3 * upper), upper, NODES)])
+    rising = [_score(float(a), y, v, x, method) > 0 for a in nodes]
     tolerance: Any = 1e-14  # stubs of SciPy ask for a NumPy number
-    root: Any = brentq(lambda a: _score(a, y, v, x, method), 0.0, upper, xtol=TOLERANCE * upper, rtol=tolerance)
-    return float(root), False
+    roots: list[float] = []
+    for place in np.flatnonzero(np.greater(rising[:-1], rising[1:])):
+        low, high = float(nodes[place]), float(nodes[place + 1])
+        root: Any = brentq(lambda a: _score(a, y, v, x, method), low, high, xtol=TOLERANCE * upper, rtol=tolerance)
+        roots.append(float(root))
+    maxima = roots if rising[0] else [0.0, *roots]
+    best = max(maxima, key=lambda a: _log_likelihood(a, y, v, x, method))
+    return best, best == 0.0

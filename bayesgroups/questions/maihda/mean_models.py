@@ -13,10 +13,14 @@ from typing import Any
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.questions.maihda.stratum_fit import StratumFit
+from bayesgroups.questions.maihda.stratum_fit import StratumFit, without_fit
 
-GRID = np.concatenate([[0.0], np.logspace(-8, 6, 57)])
+GRID = np.concatenate([[0.0], np.logspace(-8, 12, 81)])
 """Ratios of the variances, in units of one row, between which the highest likelihood is looked for."""
+UNBOUNDED = (
+    f"the likelihood still rises where the variance between strata is {GRID[-1]:.0e} times that of rows, which hardly differ "
+    "within strata, so that there is no finite estimate"
+)
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,8 @@ def fit(data: Means) -> StratumFit:
     ratio = 0.0
     heights = np.array([_log_likelihood(at, data) for at in GRID])
     best = int(np.argmax(heights))
+    if best == len(GRID) - 1:
+        return without_fit(len(data.count), data.columns.shape[1], UNBOUNDED)
     low, high = GRID[max(best - 1, 0)], GRID[min(best + 1, len(GRID) - 1)]
     if _slope(float(low), data) > 0 > _slope(float(high), data):
         tolerance: Any = 1e-14  # stubs of SciPy ask for a NumPy number
@@ -78,12 +84,13 @@ def profile(between: float, data: Means) -> float:
     """Log likelihood at a between-stratum variance, at its highest over the residual variance."""
     from scipy.optimize import minimize_scalar
 
-    middle = np.log(_regression(0.0, data)[4] / data.freedom)
+    # The variance of rows is between that within strata and that of all rows, but for one degree of freedom or another.
+    ends = np.log([data.within / max(data.rows - len(data.count), 1), _regression(0.0, data)[4] / data.freedom])
 
     def height(log_residual: float) -> float:
         return -_log_likelihood(between / np.exp(log_residual), data, float(np.exp(log_residual)))
 
-    best = minimize_scalar(height, bounds=(middle - 4, middle + 1), method="bounded", options={"xatol": 1e-10})
+    best = minimize_scalar(height, bounds=(ends.min() - 1, ends.max() + 1), method="bounded", options={"xatol": 1e-10})
     return float(-best.fun)
 
 

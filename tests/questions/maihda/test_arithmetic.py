@@ -81,6 +81,42 @@ def test_profile_of_the_variance_of_means() -> None:
     np.testing.assert_allclose(p, golden["p_zero_mixture"], rtol=1e-6)
 
 
+@pytest.mark.parametrize("restricted", [True, False])
+@pytest.mark.parametrize("spread", [0.3, 30.0, 3000.0])
+def test_means_that_lie_far_apart(spread: float, restricted: bool) -> None:
+    """The variance, its profile and limits, against the likelihood of both variances on a grid."""
+    rng = np.random.default_rng(3)
+    n = rng.integers(2, 20, 9).astype(float)
+    mean = spread * rng.normal(size=9) + rng.normal(size=9) / np.sqrt(n)
+    data = mean_models.Means(n, mean, float(rng.chisquare(n.sum() - 9)), np.ones((9, 1)), restricted)
+    fit = mean_models.fit(data)
+    assert fit.between > 0
+
+    def height(between: float) -> float:
+        residual = np.geomspace(fit.residual / 30, fit.residual * 30, 3001)[:, None]
+        total = residual / n + between
+        weight = 1 / total
+        centre = (weight * mean).sum(axis=1) / weight.sum(axis=1)
+        value = (data.rows - 9) * np.log(2 * np.pi * residual[:, 0]) + data.within / residual[:, 0]
+        value = value + (np.log(2 * np.pi * total * n) + weight * (mean - centre[:, None]) ** 2).sum(axis=1)
+        if restricted:
+            value = value + np.log(weight.sum(axis=1)) - np.log(2 * np.pi)
+        return float(-0.5 * value.min())
+
+    limits = profile_limits(lambda between: mean_models.profile(between, data), fit.between, 0.95)
+    for between in (fit.between, *limits):
+        assert mean_models.profile(between, data) == pytest.approx(height(between), abs=1e-4)
+    assert mean_models.profile(fit.between, data) == pytest.approx(fit.log_likelihood, abs=1e-8)
+    assert height(fit.between) - height(limits[1]) == pytest.approx(chi2.ppf(0.95, 1) / 2, abs=1e-3)
+
+
+def test_means_of_rows_that_hardly_differ_have_no_finite_variance() -> None:
+    data = mean_models.Means(np.full(4, 5.0), np.array([0.0, 1e6, 3e6, -2e6]), 1e-6, np.ones((4, 1)), True)
+    fit = mean_models.fit(data)
+    assert np.isnan(fit.between)
+    assert "still rises where the variance between strata is 1e+12 times that of rows" in fit.reason
+
+
 def test_rates_of_rows_in_strata() -> None:
     golden, fit = PYTHON["binary"]["null"], rate_models.fit(rates([]))
     np.testing.assert_allclose(fit.between, golden["variance"], rtol=1e-6)
