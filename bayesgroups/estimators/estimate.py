@@ -20,7 +20,7 @@ from bayesgroups.estimators.named import class_to_write
 from bayesgroups.estimators.posterior import Inference, checked_fit, constant_metrics, is_fitted, names_of
 from bayesgroups.estimators.sampled_fits import DRAWS
 from bayesgroups.estimators.shared_clusters import covariance_notes
-from bayesgroups.inference.degenerate import imputed_without_limits, without_limits
+from bayesgroups.inference.degenerate import imputed_without_limits, not_determined, without_limits
 from bayesgroups.report.diagnostics import Check
 from bayesgroups.report.overlap import refuse_overlapping
 from bayesgroups.report.posterior import CHAINS, Posterior
@@ -121,6 +121,7 @@ def estimate(
             fits.append(replace(fit, latent=None, observed={}))
     constant = without_variance(tally)
     notes += [*without_limits(tally, reference, constant), *imputed_without_limits(tally, reference, constant)]
+    notes += not_determined(reference)
     notes += [*estimator.notes(tally), *_ignored_clusters(tally), *binary_notes(tally), *determined_notes(tally)]
     report = assemble(
         tally, _join(fits), reference, estimator=estimator.word, settings=estimator.settings(), seed=seed, notes=notes,

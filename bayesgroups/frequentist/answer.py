@@ -9,9 +9,10 @@ variable                           meaning
 ``interval_kind(metric)``          ``confidence``
 ``interval_method(metric)``        the interval that was used, such as ``wilson``
 ``status(metric, subgroup)``       that of the tally, or ``imputed`` where the subgroup has no data of its
-                                   own, or ``degenerate`` where the interval has no width and so claims to
-                                   know; limits and standard error are NaN where the metric has no variance
-                                   at all, see `bayesgroups.tallies.constant_metrics`
+                                   own, ``not estimable`` where rows do not determine the model, or
+                                   ``degenerate`` where the interval has no width and so claims to know;
+                                   limits and standard error are NaN where the metric has no variance at all,
+                                   see `bayesgroups.tallies.constant_metrics`
 =================================  ==========================================================================
 
 A word may add hyper-parameters along ``metric``.
@@ -79,6 +80,14 @@ def assemble(
         **{str(name): coord for name, coord in tally.coords.items() if coord.dims == ("subgroup",)},
     }
     return xr.Dataset(data, coords=coordinates)
+
+
+def without_estimates(answer: xr.Dataset, unknown: NDArray[np.bool_]) -> xr.Dataset:
+    """The answer with the status of what rows do not determine, ``unknown`` (metric, subgroup)."""
+    if not unknown.any():
+        return answer
+    status = answer["status"].transpose(*CELL).values
+    return answer.assign(status=(CELL, np.where(unknown, "not estimable", status)))
 
 
 def check_interval(word: str, interval: str, choices: Sequence[str], *, setting: str = "interval") -> None:

@@ -19,7 +19,7 @@ from bayesgroups.data.arrays import FloatArray
 from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError
 from bayesgroups.frequentist import score_covariate_regression, score_regression
-from bayesgroups.frequentist.answer import assemble
+from bayesgroups.frequentist.answer import assemble, without_estimates
 from bayesgroups.frequentist.intervals.interval import Interval
 from bayesgroups.frequentist.score_regression import Kinds
 from bayesgroups.report.levels import LEVELS
@@ -29,7 +29,7 @@ from bayesgroups.scores.shapes import BinnedScores, Residuals, binned, chosen
 from bayesgroups.scores.warps import Warp, apply, apply_with_slope, undo, warp
 from bayesgroups.tallies.folds import stream
 from bayesgroups.tallies.score_covariates import packets_of
-from bayesgroups.tallies.score_moments import Scale, cell_moments, kept, to_scale
+from bayesgroups.tallies.score_moments import CellMoments, Scale, cell_moments, kept, to_scale
 from bayesgroups.tallies.subgroups import attributes_of
 
 Method = Literal["fast", "full"]
@@ -75,7 +75,8 @@ def estimate(
     -------
     xr.Dataset
         As described in `bayesgroups.frequentist.answer`. Rates among positives are NaN in subgroups without positives, others
-        likewise; a predictive value has an answer wherever there are rows, ``imputed`` if nothing was selected.
+        likewise; a predictive value has an answer wherever there are rows, ``imputed`` if nothing was selected. A metric of an
+        outcome whose rows are no more than the coefficients of their scores, or do not vary about these, is ``not estimable``.
 
     Raises
     ------
@@ -132,16 +133,19 @@ def estimate(
         rows = binned(bins, size, centre, unit)
         warped = chosen(rows, residuals)
         point_law, laws = _without_covariates(rows, warped, kinds, method, replicates, rng)
+    known = _known(kinds, moments, len(row_covariates), unit)
     cut = (_cut(source, bins.scale) - centre) / unit
     where = apply(warped, np.array([cut]))[0]
 
     def link(law_value: FloatArray) -> FloatArray:
         return np.asarray(expit(centre + unit * undo(warped, law_value)), dtype=np.float64)
 
-    estimates, errors, quantiles = [], [], []
+    estimates, errors, quantiles, unknown = [], [], [], []
     probabilities = [(1 - level) / 2 for level in LEVELS] + [(1 + level) / 2 for level in LEVELS]
     for name in (str(metric) for metric in tally["metric"].values):
-        answered = _answered(name, count)
+        determined = bool(known[_outcomes_of(name)].all())
+        answered = _answered(name, count) & determined
+        unknown.append(_answered(name, count) & (not determined))
         point = np.where(answered, metric_of(name, point_law, where, link=link), np.nan)
         values = metric_of(name, laws, where, link=link)
         # A replicate without rows of a subgroup says nothing of its prevalence.
@@ -151,15 +155,33 @@ def estimate(
         quantiles.append(np.where(answered, np.quantile(values, probabilities, axis=0), np.nan))
     table = np.stack(quantiles, axis=1)
     intervals = [Interval(table[i], table[i + len(LEVELS)]) for i in range(len(LEVELS))]
-    estimate_ = np.stack(estimates)
-    return assemble(
+    answer = assemble(
         tally,
-        estimate=estimate_,
+        estimate=np.stack(estimates),
         std_error=np.stack(errors),
         intervals=intervals,
         methods=[f"score_regression_{method}"] * len(estimates),
         imputed=~np.isfinite(tally["estimate"].values),
     )
+    return without_estimates(answer, np.stack(unknown))
+
+
+def _known(kinds: Kinds, moments: CellMoments, covariates: int, unit: float) -> NDArray[np.bool_]:
+    """Outcomes (outcome,) whose rows are more than the coefficients of their scores, and vary about the mean that these give.
+
+    Nothing is asked of one that no row has.
+    """
+    known = []
+    for outcome, number in enumerate(moments.count):
+        some = number > 0
+        root, x = np.sqrt(number[some]), kinds.x[outcome::2][some]
+        scores = root * moments.mean[outcome][some]
+        fitted, _, rank, _ = np.linalg.lstsq(root[:, None] * x, scores, rcond=None)
+        squares = ((scores - root * (x @ fitted)) ** 2).sum() + moments.scatter[outcome][some].sum()
+        rows = number.sum()
+        vary = squares > rows * (score_regression.SMALLEST_SD * unit) ** 2
+        known.append(rows == 0 or (rows > rank + covariates and vary))
+    return np.array(known, dtype=np.bool_)
 
 
 def _without_covariates(
@@ -241,6 +263,11 @@ def _law(number: FloatArray, mean: FloatArray, sd: FloatArray) -> ScoreLaw:
     with np.errstate(invalid="ignore"):
         share = positive / (positive + negative)
     return ScoreLaw(share, mean[..., 0::2], mean[..., 1::2], sd[..., 0::2], sd[..., 1::2])
+
+
+def _outcomes_of(name: str) -> list[int]:
+    """Outcomes whose scores a metric is about."""
+    return [1] if name in _OF_POSITIVES else [0] if name in _OF_NEGATIVES else [0, 1]
 
 
 def _answered(name: str, count: FloatArray) -> NDArray[np.bool_]:

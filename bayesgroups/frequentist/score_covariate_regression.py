@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.frequentist.score_regression import RIDGE, Coefficients, Kinds, Totals, by_turns
+from bayesgroups.frequentist.score_regression import RIDGE, Coefficients, Kinds, Totals, by_turns, scales
 from bayesgroups.tallies.score_covariates import Packets
 
 
@@ -136,7 +136,7 @@ def laws(kinds: Kinds, covariates: int, fitted: Coefficients, sums: Products) ->
     slope = coefficients[..., 1:]
     mean = coefficients[..., 0] + (middle * slope).sum(axis=-1)
     spread = np.einsum("...ki,...kij,...kj->...k", slope, covariance, slope)
-    return mean, np.sqrt(np.exp(2 * (fitted.gamma @ kinds.z.T)) + np.maximum(spread, 0.0))
+    return mean, np.sqrt(scales(kinds, fitted) ** 2 + np.maximum(spread, 0.0))
 
 
 def residual_squares(design: FloatArray, sums: Products, beta: FloatArray) -> FloatArray:

@@ -20,6 +20,8 @@ RIDGE = 1e-6
 """Penalty on the coefficients, per row: for features that no row of an outcome has."""
 CONVERGED = 1e-8
 MAX_ITERATIONS = 200
+LARGEST_LOG_SD = 100.0
+"""Largest logarithm of a standard deviation of scores, or of its inverse: steps of replicates of few rows have any length."""
 SMALLEST_SD = 1e-3
 
 
@@ -93,10 +95,18 @@ def by_turns(
         step = np.linalg.solve(2 * (z.T * n[..., None, :]) @ z + ridge, score[..., None])[..., 0]
         change = max(float(np.abs(new - beta).max()), float(np.abs(step).max()))
         beta = new
-        gamma = np.maximum(gamma + np.clip(step, -1.0, 1.0), 3 * np.log(SMALLEST_SD))
+        gamma = _bounded(gamma + np.clip(step, -1.0, 1.0), z)
         if change < CONVERGED:
             break
     return Coefficients(beta, gamma)
+
+
+def _bounded(gamma: FloatArray, z: FloatArray) -> FloatArray:
+    """Coefficients of the log scale with which no kind has a standard deviation below the smallest."""
+    log_sd, least = gamma @ z.T, np.log(SMALLEST_SD)
+    if (log_sd >= least).all():
+        return gamma
+    return np.asarray(np.maximum(log_sd, least) @ np.linalg.pinv(z).T, dtype=np.float64)
 
 
 def one_step(kinds: Kinds, totals: Totals, coefficients: Coefficients, replicates: Totals) -> Coefficients:
@@ -124,7 +134,14 @@ def one_step(kinds: Kinds, totals: Totals, coefficients: Coefficients, replicate
 
 def laws(kinds: Kinds, coefficients: Coefficients) -> tuple[FloatArray, FloatArray]:
     """Mean and standard deviation (..., kind) of the scores of each kind."""
-    return coefficients.beta @ kinds.x.T, np.exp(coefficients.gamma @ kinds.z.T)
+    return coefficients.beta @ kinds.x.T, scales(kinds, coefficients)
+
+
+def scales(kinds: Kinds, coefficients: Coefficients) -> FloatArray:
+    """Standard deviation (..., kind) of the scores of each kind beside their mean."""
+    return np.asarray(
+        np.exp(np.clip(coefficients.gamma @ kinds.z.T, -LARGEST_LOG_SD, LARGEST_LOG_SD)), dtype=np.float64
+    )
 
 
 def resample(

@@ -56,6 +56,16 @@ def without_limits(tally: xr.Dataset, reference: xr.Dataset, constant: NDArray[n
     return notes
 
 
+def not_determined(reference: xr.Dataset) -> list[str]:
+    """Notes on metrics whose frequentist side has no estimate, since rows do not determine its model."""
+    unknown = (reference["status"] == "not estimable").transpose("metric", "subgroup").values.any(axis=1)
+    return [
+        f"{reference['metric'].values[i]}: rows are too few, or vary too little, for the model of the frequentist side "
+        f"({reference['interval_method'].values[i]}), so that it has no estimate"
+        for i in np.flatnonzero(unknown)
+    ]
+
+
 def imputed_without_limits(tally: xr.Dataset, reference: xr.Dataset, constant: NDArray[np.bool_]) -> list[str]:
     """Notes on metrics whose subgroups without data have a frequentist estimate and no interval; of metrics with variance."""
     notes = []

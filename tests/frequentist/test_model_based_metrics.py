@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -123,3 +125,36 @@ def test_skewness_is_seen() -> None:
     skewed = rows.assign(p=lambda frame: 1 / (1 + np.exp(-np.exp(0.7 * np.log(frame["p"] / (1 - frame["p"]))))))
     assert is_skewed(with_scores(tally_of(skewed)), "auto")
     assert not is_skewed(with_scores(tally_of(skewed)), "normal")
+
+
+FEW = pd.DataFrame(
+    {
+        "race": list("aaabbbbb"), "sex": list("ffmmfffm"), "y": [1, 0, 1, 0, 0, 0, 0, 0],
+        "p": [0.01, 0.19, 0.37, 0.2, 0.03, 0.06, 0.32, 0.01],
+    }
+)  # fmt: skip
+"""Two positives, for as many coefficients of their scores and more."""
+
+
+@pytest.mark.parametrize("method", ["fast", "full"])
+def test_what_rows_do_not_determine_is_not_estimable(method: Any) -> None:
+    counts = bg.tally(FEW, ["race", "sex"], ["tpr", "tnr", "auc"], y_true="y", y_score="p", threshold=0.1)
+    answer = model_based_metrics.estimate(counts, method=method, seed=1)
+    assert np.isnan(answer["estimate"].sel(metric=["tpr", "auc"]).values).all()
+    assert set(answer["status"].sel(metric="tpr").values.tolist()) == {"not estimable", "undefined"}
+    others = answer["estimate"].sel(metric="tnr").values[counts["count"].sel(metric="tnr").values > 0]
+    assert ((others >= 0) & (others <= 1)).all()
+    report = bg.estimate(counts, bg.ModelBasedMetrics(method=method), seed=1)
+    told = [note for note in json.loads(report.attrs["notes"]) if "so that it has no estimate" in note]
+    assert [note.split(":")[0] for note in told] == ["tpr", "auc"]
+    assert np.isfinite(report["estimates"]["estimate"].sel(approach="bayesian", metric="tpr")).all()
+
+
+def test_scores_of_an_outcome_that_do_not_vary_determine_nothing() -> None:
+    rng = np.random.default_rng(1)
+    rows = pd.DataFrame({"site": rng.choice(["a", "b"], 200), "y": rng.integers(0, 2, 200)})
+    rows["p"] = np.where(rows["y"] == 1, 0.9, 1 / (1 + np.exp(1 - rng.standard_normal(200))))
+    counts = bg.tally(rows, ["site"], ["fnr", "fpr", "auc"], y_true="y", y_score="p", threshold=0.5)
+    answer = model_based_metrics.estimate(counts, seed=1)
+    assert (answer["status"].sel(metric=["fnr", "auc"]) == "not estimable").all()
+    assert np.isfinite(answer["lower"].sel(metric="fpr")).all()
