@@ -30,13 +30,17 @@ def auc(score: FloatArray, successes: FloatArray, count: FloatArray) -> FloatArr
 
 
 def delong(score: FloatArray, successes: FloatArray, count: FloatArray) -> float:
-    """Standard error of the area of one score. DeLong, DeLong, Clarke-Pearson (1988), doi:10.2307/2531595.
+    """Standard error of the area of one score, NaN without two successes and two failures to tell it.
+
+    DeLong, DeLong, Clarke-Pearson (1988), doi:10.2307/2531595.
 
     >>> round(delong(np.array([0.1, 0.5, 0.5]), np.array([10.0, 20, 30]), np.array([40.0, 40, 40])), 4)
     0.0406
     """
     negative = count - successes
     k, m = successes.sum(), negative.sum()
+    if min(k, m) <= 1:
+        return float("nan")
     higher = np.sign(score[:, None] - score[None, :]) / 2 + 0.5
     area = float(successes @ higher @ negative / (k * m))
     of_positive, of_negative = higher @ negative / m, successes @ higher / k

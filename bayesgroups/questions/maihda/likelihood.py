@@ -21,6 +21,7 @@ CONSTANT_SCORE = (
     "the variance between strata is estimated as 0, so that all of them have the same predicted rate: an area of such a score has "
     "no limits"
 )
+SINGLE_CASE = "a single success or failure does not tell the error of an area, which has no limits"
 NO_VARIANCE = "the null model finds no variance between strata of which main effects could explain a part"
 
 
@@ -78,7 +79,9 @@ def of_metric(strata: Strata, fitted: Mapping[str, StratumFit], method: Method) 
 
 def reasons(strata: Strata, fitted: Mapping[str, StratumFit]) -> dict[str, str]:
     """Reason by model for what has no value: the fit, the limits of an area, or a change of a variance of 0."""
-    told = {name: fit.reason for name, fit in fitted.items()}
+    cases = strata.successes.sum()
+    single = SINGLE_CASE if strata.rate and min(cases, strata.rows - cases) <= 1 else ""
+    told = {name: fit.reason or single for name, fit in fitted.items()}
     if fitted["null"].boundary:
         told = {name: reason or NO_VARIANCE for name, reason in told.items()}
         told["null"] = CONSTANT_SCORE if strata.rate else ""

@@ -137,6 +137,11 @@ def _check_values(tally: xr.Dataset, metric: str, used: BoolArray) -> None:
         undefined = str(tally["undefined_when"].values[0])
         why = f" ({undefined})" if undefined else ""
         raise InputError(f"maihda: metric {metric!r} is undefined in every stratum{why}; leave it out of the tally")
+    if str(tally["kind"].values[0]) == "mean" and (tally["count"].values[0][used] <= 1).all():
+        raise InputError(
+            f"maihda: every stratum has one row of metric {metric!r} at most, so that the variance of rows cannot be told from "
+            "that between strata; tally more rows, or by fewer attributes"
+        )
     if str(tally["kind"].values[0]) == "mean" and float(tally["pooled_variance"].values[0]) == 0:
         raise InputError(
             f"maihda: the rows of metric {metric!r} do not differ within strata, so that their variance has no share; leave "

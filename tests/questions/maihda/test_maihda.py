@@ -308,6 +308,11 @@ def test_what_is_refused() -> None:
         (published, {}, "is of kind 'estimate'; maihda models rows"),
         (bg.tally(alike, ["r", "s"], "mean", loss="loss"), {}, "rows of metric 'mean' do not differ within strata"),
         (
+            bg.tally(alike[:9].assign(loss=range(9)), ["r", "s"], "mean", loss="loss"),
+            {},
+            "every stratum has one row of metric 'mean' at most, so that the variance of rows cannot be told",
+        ),
+        (
             bg.tally(alike, ["r", "s"], "fnr", y_true="sick", y_pred="alarm", positive=1),
             {},
             "metric 'fnr' is undefined in every stratum \\(no positives\\); leave it out",
@@ -352,6 +357,18 @@ def test_what_is_refused() -> None:
 def test_reports_that_are_refused(estimator: Any, words: str) -> None:
     with pytest.raises(bg.InputError, match=words):
         bg.maihda(bg.estimate(binary(), estimator, seed=1))
+
+
+def test_an_area_of_a_single_success_has_no_limits() -> None:
+    who = pd.DataFrame([(a, b) for a in "abc" for b in "xy"], columns=["r", "s"])
+    report = bg.estimate(
+        bg.tally_from_counts([1, 0, 0, 0, 0, 0], [2, 40, 40, 30, 20, 20], who), bg.PartialPooling(), seed=1
+    )
+    side = bg.maihda(report).isel(metric=0).sel(approach="frequentist", model="null")
+    assert float(side["between"]) > 0
+    assert float(side["auc"]) > 0.9
+    assert np.isnan(side["auc_lower"])
+    assert str(side["reason"].values).startswith("a single success or failure does not tell the error of an area")
 
 
 def test_without_a_variance_between_strata_nothing_is_shared_out() -> None:
