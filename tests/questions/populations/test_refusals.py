@@ -246,7 +246,8 @@ def test_questions_that_need_disjoint_subgroups_refuse_targets(report: xr.DataTr
         lambda: bg.add_groups(target, ["prior"]), lambda: bg.variance_attribution(target),
         lambda: bg.poststratify(target, POPULATION), lambda: bg.poststratify(table, POPULATION),
         lambda: bg.certify(target, using="tally"), lambda: bg.simultaneous_intervals(table),
-        lambda: plots.certification(target), lambda: plots.disparity_posterior(target),
+        lambda: plots.certification(target), lambda: plots.disparity_posterior(target), lambda: bg.maihda(target),
+        lambda: bg.maihda(table),
     ]  # fmt: skip
     for question in questions:
         with pytest.raises(bg.InputError, match="needs subgroups that do not overlap"):
