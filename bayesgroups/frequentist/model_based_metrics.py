@@ -133,7 +133,7 @@ def estimate(
         rows = binned(bins, size, centre, unit)
         warped = chosen(rows, residuals)
         point_law, laws = _without_covariates(rows, warped, kinds, method, replicates, rng)
-    known = _known(kinds, moments, len(row_covariates), unit)
+    determined = _determined(kinds, moments, len(row_covariates), unit)
     cut = (_cut(source, bins.scale) - centre) / unit
     where = apply(warped, np.array([cut]))[0]
 
@@ -143,9 +143,9 @@ def estimate(
     estimates, errors, quantiles, unknown = [], [], [], []
     probabilities = [(1 - level) / 2 for level in LEVELS] + [(1 + level) / 2 for level in LEVELS]
     for name in (str(metric) for metric in tally["metric"].values):
-        determined = bool(known[_outcomes_of(name)].all())
-        answered = _answered(name, count) & determined
-        unknown.append(_answered(name, count) & (not determined))
+        whole = bool(determined[_outcomes_of(name)].all())
+        answered = _answered(name, count) & whole
+        unknown.append(_answered(name, count) & (not whole))
         point = np.where(answered, metric_of(name, point_law, where, link=link), np.nan)
         values = metric_of(name, laws, where, link=link)
         # A replicate without rows of a subgroup says nothing of its prevalence.
@@ -166,12 +166,12 @@ def estimate(
     return without_estimates(answer, np.stack(unknown))
 
 
-def _known(kinds: Kinds, moments: CellMoments, covariates: int, unit: float) -> NDArray[np.bool_]:
+def _determined(kinds: Kinds, moments: CellMoments, covariates: int, unit: float) -> NDArray[np.bool_]:
     """Outcomes (outcome,) whose rows are more than the coefficients of their scores, and vary about the mean that these give.
 
     Nothing is asked of one that no row has.
     """
-    known = []
+    determined = []
     for outcome, number in enumerate(moments.count):
         some = number > 0
         root, x = np.sqrt(number[some]), kinds.x[outcome::2][some]
@@ -180,8 +180,8 @@ def _known(kinds: Kinds, moments: CellMoments, covariates: int, unit: float) -> 
         squares = ((scores - root * (x @ fitted)) ** 2).sum() + moments.scatter[outcome][some].sum()
         rows = number.sum()
         vary = squares > rows * (score_regression.SMALLEST_SD * unit) ** 2
-        known.append(rows == 0 or (rows > rank + covariates and vary))
-    return np.array(known, dtype=np.bool_)
+        determined.append(rows == 0 or (rows > rank + covariates and vary))
+    return np.array(determined, dtype=np.bool_)
 
 
 def _without_covariates(
