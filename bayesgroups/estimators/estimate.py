@@ -11,13 +11,13 @@ import xarray as xr
 from bayesgroups.data.keywords import checked_keywords
 from bayesgroups.errors import InputError, NotUsableError, SchemaError
 from bayesgroups.estimators.base import Estimator
+from bayesgroups.estimators.checked_fits import Inference, checked_fit, constant_metrics, is_fitted, names_of
 from bayesgroups.estimators.descriptions import describe
 from bayesgroups.estimators.exact_fits import exact_fits
 from bayesgroups.estimators.groups import Group, all_groups, check_groups, with_groups
 from bayesgroups.estimators.likelihood_groups import LikelihoodGroups, likelihood_groups, parts_of, too_large
 from bayesgroups.estimators.model_errors import errors_of_models
 from bayesgroups.estimators.named import class_to_write
-from bayesgroups.estimators.posterior import Inference, checked_fit, constant_metrics, is_fitted, names_of
 from bayesgroups.estimators.sampled_fits import DRAWS
 from bayesgroups.estimators.shared_clusters import covariance_notes
 from bayesgroups.inference.degenerate import imputed_without_limits, not_determined, without_limits

@@ -12,8 +12,8 @@ from bayesgroups.cli.analysis_files.questions import Question, kind_of, question
 from bayesgroups.data.outputs import check_ending
 from bayesgroups.errors import InputError, near_misses
 from bayesgroups.estimators.base import Estimator
+from bayesgroups.estimators.checked_fits import Inference
 from bayesgroups.estimators.named import estimator_class, estimator_named
-from bayesgroups.estimators.posterior import Inference
 from bayesgroups.forwarding import present_keywords
 from bayesgroups.report.levels import LEVELS
 from bayesgroups.views.tables.answer_files import ENDINGS

@@ -11,7 +11,7 @@ from bayesgroups.inference.prior_conflict import logit
 from bayesgroups.questions.certification.false_discoveries import bayesian_discoveries
 from bayesgroups.questions.maihda.discrimination import auc
 from bayesgroups.questions.maihda.likelihood import Scalars
-from bayesgroups.questions.maihda.shares import Projection, project
+from bayesgroups.questions.maihda.shares import project, projector
 from bayesgroups.questions.maihda.strata import Strata
 from bayesgroups.questions.maihda.variance_scales import (
     LOGISTIC,
@@ -60,16 +60,15 @@ def of_model(strata: Strata, name: str, draws: ModelDraws, level: float, rng: np
     return made
 
 
-def split(strata: Strata, mu: FloatArray, names: tuple[str, ...]) -> Projection:
-    """Projection of the predictor of draws (draw, stratum) on main effects."""
-    eta = logit(mu) if strata.rate else mu
-    return project(eta, strata.columns(names), strata.weight)
+def predictor(strata: Strata, mu: FloatArray) -> FloatArray:
+    """Predictor of draws (draw, stratum): the logits of rates."""
+    return logit(mu) if strata.rate else mu
 
 
 def of_shares(strata: Strata, mu: FloatArray, level: float) -> tuple[Scalars, dict[str, Scalars]]:
     """Shares of the metric (means), and areas under the curve of each model with the gain of the whole (means), from draws."""
-    whole = split(strata, mu, strata.adjust)
-    share = whole.interaction_share
+    eta = predictor(strata, mu)
+    share = project(eta, strata.columns(strata.adjust), strata.weight).interaction_share
     made = _summary("interaction_share", share, float(share.mean()), level)
     made |= _summary("additive_share", 1 - share, float(1 - share.mean()), level)
     areas: dict[str, Scalars] = {}
@@ -77,7 +76,9 @@ def of_shares(strata: Strata, mu: FloatArray, level: float) -> tuple[Scalars, di
         expected = mu * strata.count
         of_all = auc(mu, expected, strata.count)
         for name, names in strata.models.items():
-            area = of_all if name == "null" else auc(_rounded(split(strata, mu, names).fit), expected, strata.count)
+            area = (
+                of_all if name == "null" else _area(eta, strata.columns(names), strata.weight, expected, strata.count)
+            )
             areas[name] = _summary("auc", area, float(area.mean()), level)
             if name == "adjusted":
                 made |= _summary("auc_gain", of_all - area, float((of_all - area).mean()), level)
@@ -86,7 +87,7 @@ def of_shares(strata: Strata, mu: FloatArray, level: float) -> tuple[Scalars, di
 
 def of_strata(strata: Strata, mu: FloatArray, level: float) -> dict[str, FloatArray]:
     """Variables along strata: means, equal-tailed limits, probabilities of an interaction above 0, and discoveries."""
-    whole = split(strata, mu, strata.adjust)
+    whole = project(predictor(strata, mu), strata.columns(strata.adjust), strata.weight)
     additive = 0.5 * (1 + np.tanh(0.5 * whole.fit)) if strata.rate else whole.fit
     drawn = {"value": mu, "additive": additive, "interaction": whole.residual, "interaction_response": mu - additive}
     made: dict[str, FloatArray] = {}
@@ -101,9 +102,14 @@ def of_strata(strata: Strata, mu: FloatArray, level: float) -> dict[str, FloatAr
     return made
 
 
-def _rounded(score: FloatArray) -> FloatArray:
-    """Scores without the rounding errors that would break ties between strata with the same main effects."""
-    return np.asarray(np.round(score, 10), dtype=np.float64)
+def _area(
+    eta: FloatArray, columns: FloatArray, weight: FloatArray, expected: FloatArray, count: FloatArray
+) -> FloatArray:
+    """Area (draw,) of the main effects of some attributes: one score for all strata that are alike in these."""
+    _, first, alike = np.unique(columns, axis=0, return_index=True, return_inverse=True)
+    score = eta @ projector(columns, weight)[first].T
+    together = np.eye(len(first))[alike.ravel()]
+    return auc(score, expected @ together, count @ together)
 
 
 def _summary(name: str, draws: FloatArray, point: float, level: float) -> Scalars:

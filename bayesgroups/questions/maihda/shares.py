@@ -40,10 +40,18 @@ def project(eta: FloatArray, columns: FloatArray, weight: FloatArray) -> Project
     (0.545, 0.0225, 0.039648)
     """
     share = weight / weight.sum()
-    root = np.sqrt(share)[:, None]
-    hat = columns @ np.linalg.pinv(root * columns) * root.T
-    fit = eta @ hat.T
+    fit = eta @ projector(columns, weight).T
     residual = eta - fit
     mean = (eta @ share)[..., None]
     additive, interaction = (fit - mean) ** 2 @ share, residual**2 @ share
     return Projection(fit, residual, np.asarray(additive), np.asarray(interaction))
+
+
+def projector(columns: FloatArray, weight: FloatArray) -> FloatArray:
+    """The matrix (stratum, stratum) of a projection on columns (stratum, column): what it gives of each stratum's predictor.
+
+    >>> projector(np.ones((2, 1)), np.array([1.0, 3.0])).round(2).tolist()
+    [[0.25, 0.75], [0.25, 0.75]]
+    """
+    root = np.sqrt(weight / weight.sum())[:, None]
+    return np.asarray(columns @ np.linalg.pinv(root * columns) * root.T, dtype=np.float64)

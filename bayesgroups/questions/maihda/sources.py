@@ -16,10 +16,10 @@ from bayesgroups.data.processes import MAX_SUBGROUPS, on_processors
 from bayesgroups.data.threads import side_by_side
 from bayesgroups.errors import InputError
 from bayesgroups.estimators.base import Estimator
+from bayesgroups.estimators.checked_fits import posterior
 from bayesgroups.estimators.crossed_effects import CrossedEffects
 from bayesgroups.estimators.level_orders import Orders
 from bayesgroups.estimators.partial_pooling import PartialPooling
-from bayesgroups.estimators.posterior import posterior
 from bayesgroups.questions.maihda.posterior import ModelDraws
 from bayesgroups.questions.maihda.strata import Strata
 from bayesgroups.report.posterior import Posterior

@@ -1,4 +1,4 @@
-"""Posteriors of metrics: exact, or sampled where that is asked for or needed, with every check of the fit."""
+"""Checked fits of metrics: exact, or sampled where that is asked for or needed, with every check of the posterior."""
 
 from __future__ import annotations
 
