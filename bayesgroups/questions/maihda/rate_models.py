@@ -142,10 +142,12 @@ def _maximum(data: Counts, sd: float, start: FloatArray | None = None) -> _Place
         while gain > SURE_GAIN and ahead.height < here.height:
             step = step / 2
             ahead = _at(here.b + step, sd, data)
+        if gain < LAST_GAIN:
+            return ahead
         if ahead.height <= here.height:
             return here
         here = ahead
-        if gain < LAST_GAIN or (sd == 0 and _separated(here, data)):
+        if sd == 0 and _separated(here, data):
             return here
     return here
 
