@@ -149,7 +149,10 @@ def test_main_effects_of_rates_leave_nothing_between_strata() -> None:
 
 STRATA = {
     # Hardly a variance, of many rows: an optimiser that steps over it ends at 0.
-    "small": ([4890, 5120, 4950, 5210, 4790, 5004], [10_000] * 6),
+    "small": (
+        [586, 665, 278, 254, 1002, 15361, 316, 268, 266, 4779],
+        [2511, 2701, 1196, 1117, 4281, 62706, 1177, 1234, 994, 20304],
+    ),
     "moderate": ([2, 12, 13, 40, 3, 9], [15, 37, 34, 63, 20, 10]),
     # Strata with successes alone or none, where integrals are of one side.
     "wide": ([0, 9, 400, 1, 0, 250, 30, 3], [50, 9, 410, 700, 3, 300, 31, 90]),
