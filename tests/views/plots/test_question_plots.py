@@ -284,6 +284,9 @@ def test_differences_of_systems_have_a_row_per_subgroup() -> None:
     bayes, reference = (np.asarray(line.get_xdata(), dtype=np.float64) for line in axes.get_lines()[1:])
     np.testing.assert_allclose([bayes, reference], answer["difference"].isel(pair=0))
     assert [label.get_text() for label in plots.systems(answer, limit=2).get_yticklabels()] == ["f (20)", "m (20)"]
+    assert "NOT usable" not in axes.get_title(loc="left")
+    failed = answer.assign(usable=answer["usable"].where(answer["approach"] != "bayesian", 0))
+    assert "NOT usable" in plots.systems(failed).get_title(loc="left")
     with pytest.raises(InputError, match=r"not of bayesgroups\.compare_systems"):
         plots.systems(xr.Dataset())
     with pytest.raises(InputError, match="the answer has no pair 'old - new'; known: 'new - old'"):
