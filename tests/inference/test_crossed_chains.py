@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+import bayesgroups as bg
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed import binomial as binomial_pooling
 from bayesgroups.inference.collapsed.crossed import chains as by_chains
-from bayesgroups.inference.collapsed.crossed import engine, sites, spectral_design, trajectories
+from bayesgroups.inference.collapsed.crossed import engine, learned_turns, sites, spectral_design, trajectories
 from bayesgroups.inference.collapsed.crossed.data_likelihoods import Counts
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
+from examples.comparisons import seconds_map
 from tests.inference.test_crossed_spectrum import ALONG, CASES, CELLS, GRID, NONE, THREE, X, prior_covariance
 
 MANY = np.stack([np.repeat(np.arange(40), 6), np.tile(np.arange(6), 40), np.arange(240)])
@@ -85,8 +87,13 @@ def test_draws_at_known_scales_are_the_dense_normal_posterior(name: str) -> None
         assert values.std() == pytest.approx(np.sqrt(variance[0]), rel=0.05)
 
 
+@pytest.mark.parametrize("many", [False, True], ids=["few subgroups", "many subgroups"])
 @pytest.mark.parametrize("likelihood", ["binomial", "gaussian", "correlated"])
-def test_draws_are_those_of_the_weighted_engine(likelihood: str) -> None:
+def test_draws_are_those_of_the_weighted_engine(likelihood: str, many: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also with the help that chains of many subgroups have, here of few."""
+    if many:
+        monkeypatch.setattr(spectral_design, "MANY_SUBGROUPS", 0)
+        monkeypatch.setattr(learned_turns, "STRETCHED", (1.0, 1.0))
     rng = np.random.default_rng(5)
     n = np.array([0, 1, 2, 4, 9, 30, 120, 700, 20, 3, 60, 15], dtype=np.float64)
     eta = -1 + 0.5 * rng.standard_normal(4)[GRID[0]] + 0.3 * rng.standard_normal(12)
@@ -175,6 +182,25 @@ def test_standard_deviations_of_which_few_rows_say_little_have_effective_draws_e
         assert chains.mixing is not None
         bulk.append(chains.mixing.bulk)
     assert np.mean(bulk) > 900
+
+
+@pytest.mark.parametrize("seed", [3, 5, 10, 11, 14])
+def test_chains_of_many_subgroups_keep_to_no_scale_that_is_next_to_nothing(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Coordinates fitted to sixteen points that lie there made chains stay, and took two or three times as long to be mended."""
+    tries: list[int] = []
+    sample = trajectories.Run.sample
+
+    def counted(self: trajectories.Run, draws: int, thin: int) -> Any:
+        tries.append(thin)
+        return sample(self, draws, thin)
+
+    monkeypatch.setattr(trajectories.Run, "sample", counted)
+    tally = seconds_map.tally_of("crossed_effects", seconds_map.table((6, 5, 4, 2), 1000, 0.01))
+    posterior = bg.CrossedEffects().collapsed(tally, seed=seed)
+    assert all(check.passed for check in posterior.checks)
+    assert len(tries) == 1
 
 
 def test_the_same_seed_gives_the_same_bytes() -> None:

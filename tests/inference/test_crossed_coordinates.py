@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 from scipy import integrate, stats
@@ -9,10 +11,11 @@ from scipy import integrate, stats
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed.crossed.following import FollowingPrior, Priors
 from bayesgroups.inference.collapsed.crossed.learned_coordinates import MAX_NARROW, WIDTH, Learned
+from bayesgroups.inference.collapsed.crossed.learned_turns import LearnedTurn, Told, bend_of, learned_turn
 from bayesgroups.inference.collapsed.crossed.positive_numbers import numbers, positive
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.collapsed.crossed.scale_coordinates import coordinates_of
-from bayesgroups.inference.collapsed.crossed.turns import turn
+from bayesgroups.inference.collapsed.crossed.turns import Variances, turn
 
 HALVES = Prior("half_normal", (0.3, 0.4))
 PRIORS: dict[str, Priors] = {
@@ -123,14 +126,114 @@ def test_narrowed_coordinates_are_in_units_of_what_all_others_leave() -> None:
     np.testing.assert_allclose(plain.narrowed(either, points)[0].root, narrow.root)
 
 
+NOWHERE = Variances(np.empty((4, 0)), np.empty((4, 1)))
+
+
 def test_turned_coordinates_are_independent() -> None:
     rng = np.random.default_rng(3)
     basis = np.linalg.qr(rng.standard_normal((30, 30)))[0]
     precision = basis @ np.diag(np.concatenate([np.full(25, 1.1), [0.02, 0.1, 0.3, 3, 5]])) @ basis.T
     turned = turn(precision)
     assert turned.vectors.shape == (30, 5)
-    root = turned.of(np.eye(30))
+    root = turned.at(np.eye(30), NOWHERE).values
     np.testing.assert_allclose(root, root.T, atol=1e-12)
     np.testing.assert_allclose(np.linalg.eigvalsh(root @ precision @ root), [1.0] * 5 + [1.1] * 25, atol=1e-9)
     points = rng.standard_normal((4, 30))
-    np.testing.assert_allclose(turned.back(turned.of(points)), points, atol=1e-12)
+    np.testing.assert_allclose(turned.back(turned.at(points, NOWHERE).values, NOWHERE), points, atol=1e-12)
+
+
+class Uneven(NamedTuple):
+    """Subgroups of very different weights, whose coordinates are of two kinds."""
+
+    weight: FloatArray
+    basis: FloatArray
+    member: FloatArray
+
+    def given(self, variances: Variances) -> FloatArray:
+        """Precision of coordinates scaled by what the data leave of each, (coordinate, coordinate), at one draw of variances."""
+        said = self.weight / (1 + variances.residual * self.weight)
+        of_all = (self.basis.T * said) @ self.basis
+        variance = variances.of_kind @ self.member
+        spread = np.sqrt(variance / (1 + variance * np.diag(of_all))).ravel()
+        precision = of_all * np.outer(spread, spread)
+        np.fill_diagonal(precision, 1.0)
+        return np.asarray(precision)
+
+    def turn(self, variances: Variances) -> LearnedTurn:
+        """Turn made at variances."""
+        residual = float(variances.residual[0, 0])
+        said = self.weight / (1 + residual * self.weight)
+        precision, steep = said @ self.basis**2, said**2 @ self.basis**2
+        bend = bend_of(steep / precision, residual)
+        told = Told.on_average(self.member, precision * (1 + residual * bend), bend, variances)
+        variance = variances.of_kind @ self.member
+        spread = np.sqrt(variance / (1 + variance * precision)).ravel()
+        return learned_turn(self.given(variances), self.basis * spread, said, self.member, told, residual)
+
+
+@pytest.fixture(name="uneven")
+def uneven_subgroups() -> Uneven:
+    rng = np.random.default_rng(8)
+    basis = np.linalg.qr(rng.standard_normal((60, 60)))[0][:, :24]
+    member = np.repeat(np.eye(2), [9, 15], axis=1)
+    return Uneven(np.exp(rng.normal(1, 1.5, 60)), basis, member)
+
+
+def at(first: float, second: float, residual: float) -> Variances:
+    return Variances(np.array([[first, second]]), np.array([[residual]]))
+
+
+AVERAGE = at(1.0, 2.0, 0.05)
+
+
+@pytest.mark.parametrize(
+    "variances",
+    [
+        at(0.3, 2, 0.05),
+        at(1, 0.5, 0.05),
+        at(3, 6, 0.05),
+        at(1, 2, 0.005),
+        at(1, 2, 0.2),
+        at(2, 1, 0.4),
+        at(0.5, 4, 0.01),
+    ],
+)
+def test_learned_turns_follow_the_precision_at_all_variances(uneven: Uneven, variances: Variances) -> None:
+    """The law of coordinates is nearer to a standard one than by the stretch that is right on average."""
+    turned = uneven.turn(AVERAGE)
+
+    def off(at: Variances, given: Variances) -> float:
+        """Kullback-Leibler divergence of the law of coordinates from the standard one."""
+        root = turned.at(np.eye(24), at).values
+        values = np.linalg.eigvalsh(root @ uneven.given(given) @ root.T)
+        return float(0.5 * (1 / values - 1 + np.log(values)).sum())
+
+    assert off(AVERAGE, AVERAGE) < 0.08
+    assert off(variances, variances) < 0.7 * off(AVERAGE, variances)
+
+
+def test_learned_turns_have_the_volume_and_the_slopes_of_their_map(uneven: Uneven) -> None:
+    """Derivatives are differences; the logarithm of the stretch is that of the determinant; the way back is the inverse."""
+    turned, rng = uneven.turn(AVERAGE), np.random.default_rng(2)
+    variances, z = at(0.2, 0.7, 0.5), rng.standard_normal((1, 24))
+    made = turned.at(z, variances)
+    whole = turned.at(np.eye(24), variances)
+    np.testing.assert_allclose(made.log_density(), np.linalg.slogdet(whole.values)[1])
+    np.testing.assert_allclose(turned.back(made.values, variances), z, atol=1e-12)
+    weight = rng.standard_normal(24)
+
+    def total(z: FloatArray, variances: Variances) -> float:
+        found = turned.at(z, variances)
+        return float((found.values @ weight + found.log_density())[0])
+
+    by_z, by_variances = made.pull(weight[None])
+    assert by_variances is not None
+    step = 1e-6
+    of_z = [(total(z + step * e, variances) - total(z - step * e, variances)) / (2 * step) for e in np.eye(24)]
+    np.testing.assert_allclose(by_z[0], of_z, rtol=1e-6, atol=1e-8)
+    numbers = np.array([0.2, 0.7, 0.5])
+    of_numbers = [
+        (total(z, at(*numbers + step * e)) - total(z, at(*numbers - step * e))) / (2 * step) for e in np.eye(3)
+    ]
+    found = np.concatenate([by_variances.of_kind[0], by_variances.residual[0]])
+    np.testing.assert_allclose(found, of_numbers, rtol=1e-6)

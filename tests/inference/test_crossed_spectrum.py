@@ -15,6 +15,7 @@ from bayesgroups.inference.collapsed.crossed import fitted_target
 from bayesgroups.inference.collapsed.crossed.data_likelihoods import Counts, Estimates
 from bayesgroups.inference.collapsed.crossed.following import FollowingPredictor, FollowingPrior, Predictors, Priors
 from bayesgroups.inference.collapsed.crossed.learned_coordinates import Learned
+from bayesgroups.inference.collapsed.crossed.learned_turns import LearnedTurn
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.collapsed.crossed.scale_coordinates import coordinates_of
@@ -73,6 +74,15 @@ CASES = {
 @pytest.fixture(params=CASES)
 def case(request: pytest.FixtureRequest) -> Case:
     return CASES[request.param]
+
+
+@pytest.fixture(params=[False, True], ids=["few subgroups", "many subgroups"])
+def large(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Where subgroups are many all coordinates are turned, by variances that are learned."""
+    if request.param:
+        monkeypatch.setattr("bayesgroups.inference.collapsed.crossed.spectral_design.MANY_SUBGROUPS", 0)
+        monkeypatch.setattr("bayesgroups.inference.collapsed.crossed.learned_turns.STRETCHED", (1.0, 1.0))
+    return bool(request.param)
 
 
 def target_of(case: Case, seed: int = 0) -> Target:
@@ -164,7 +174,7 @@ def test_what_has_too_many_levels_or_combinations_has_no_such_directions() -> No
     assert spectrum(halves, []) is None  # they do not tell subgroups apart
 
 
-def test_gradients_are_differences(case: Case) -> None:
+def test_gradients_are_differences(case: Case, large: bool) -> None:
     target = target_of(case)
     points = np.random.default_rng(2).standard_normal((3, target.dimension))
     for _ in range(2):
@@ -173,21 +183,26 @@ def test_gradients_are_differences(case: Case) -> None:
         differences = np.stack([(target(points + e)[0] - target(points - e)[0]) / 2e-6 for e in step], axis=1)
         np.testing.assert_allclose(gradient, differences, atol=1e-5, rtol=1e-5)
         target, points = fitted_target.fitted(target, points)
+        assert all(isinstance(turn, LearnedTurn) == large for turn in target.turns)
 
 
-def test_gradients_in_single_precision_are_those_in_double(case: Case) -> None:
+def test_gradients_in_single_precision_are_those_in_double(case: Case, large: bool) -> None:
     target = target_of(case)
     points = np.random.default_rng(2).standard_normal((5, target.dimension))
+    if large:
+        target, points = fitted_target.fitted(target, points)
+        assert all(isinstance(turn, LearnedTurn) and len(turn.bend) for turn in target.turns)
     single = in_single(target, but=Learned).slope(in_single(points))
     double = target.slope(points)
     np.testing.assert_allclose(single, double, rtol=1e-3, atol=2e-4)
     assert (single != double).any()
 
 
-def test_fitted_coordinates_have_the_same_predictors(case: Case) -> None:
+def test_fitted_coordinates_have_the_same_predictors(case: Case, large: bool) -> None:
     target = target_of(case)
     points = np.random.default_rng(3).standard_normal((6, target.dimension))
     fitted, moved = fitted_target.fitted(target, points)
+    assert all(isinstance(turn, LearnedTurn) == large for turn in fitted.turns)
     first, second = target.values(points), fitted.values(moved)
     np.testing.assert_allclose(first.eta, second.eta, atol=1e-9)
     np.testing.assert_allclose(first.scaled.values, second.scaled.values, atol=1e-9)
@@ -210,15 +225,16 @@ def test_predictors_have_the_prior_of_the_model_whatever_the_transport(case: Cas
     assert np.abs((flat.T @ flat / len(flat) - expected) / scale).max() < 6 / np.sqrt(len(flat))
 
 
-def test_the_density_is_that_of_the_dense_model_whatever_the_transport() -> None:
+def test_the_density_is_that_of_the_dense_model_whatever_the_transport(large: bool) -> None:
     """Normal data: the log density of all coordinates less that of xi given the rest is the marginal likelihood."""
     case = CASES["crossed"]
     rng, design = np.random.default_rng(5), case.design
     y, v = rng.standard_normal(12), rng.uniform(0.1, 0.5, 12)
     likelihood, rows = Estimates(y, 1 / v), []
-    for precision in (1e-9, 3.0):
-        target = Target.around(design, likelihood, y[None])
-        target = at_precision(target, precision)
+    start = Target.around(design, likelihood, y[None])
+    turned, _ = fitted_target.fitted(start, rng.standard_normal((5, start.dimension)))
+    assert isinstance(turned.turns[0], LearnedTurn) == large
+    for target in (at_precision(start, 1e-9), at_precision(start, 3.0), replace(turned, learned=start.learned)):
         for a in rng.standard_normal((3, 3)):
             rest = target.dimension - 3
             point = np.concatenate([a, np.zeros(rest)])[None]

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
+from bayesgroups.inference.collapsed.crossed.learned_turns import Told, bend_of, learned_turn
 from bayesgroups.inference.collapsed.crossed.spectral_target import (
     Data,
     Shared,
@@ -16,10 +17,8 @@ from bayesgroups.inference.collapsed.crossed.spectral_target import (
     shared_precision,
 )
 from bayesgroups.inference.collapsed.crossed.transport import Transported, returned
-from bayesgroups.inference.collapsed.crossed.turns import Turn, turn
+from bayesgroups.inference.collapsed.crossed.turns import Turning, turn
 
-MIN_LEFT = 0.3
-"""Smallest share of a precision that no residual effect makes up for, for the slope of it."""
 DIFFERENCE = 1e-5
 MAX_TURNED = 2000
 """Coordinates of a part up to which they are turned."""
@@ -62,12 +61,15 @@ def fitted(target: Target, points: FloatArray, *, turned: bool = True) -> tuple[
         of_parts[block.part].append(_xi(made, data.precision, data, made.values))
     pieces = [np.concatenate(each, axis=1) for each in of_parts]
     learned, first = target.learned, points[:, : target.learned.dimension]
-    turns: tuple[Turn, ...] = ()
+    turns: tuple[Turning, ...] = ()
     if len(points) > 1:
         learned, first = learned.fitted(first)
     if turned and max(each.shape[1] for each in pieces) <= MAX_TURNED:
-        turns = tuple(_turn(target, part, precision[part], strength, shared[part], values) for part in parts)
-        pieces = [each.back(xi) for each, xi in zip(turns, pieces, strict=True)]
+        turns = tuple(
+            _turn(target, part, directions[part], precision[part], strength, shared[part], values) for part in parts
+        )
+        at = [target.variances(values.scaled.values, part) for part in parts]
+        pieces = [turn.back(xi, each) for turn, xi, each in zip(turns, pieces, at, strict=True)]
     of_own = [
         _xi(values.residuals[part], residuals[part].precision, residuals[part], values.eta[:, part]) for part in parts
     ]
@@ -98,7 +100,7 @@ def _bent(target: Target, shared: Shared, weight: FloatArray, residuals: FloatAr
     """The same with precisions that have the slope by the variance of residual effects that they have at its mean."""
     middle = residuals.mean()
     steep = target.design.spectrum.squared((weight / (1 + middle * weight)) ** 2) / shared.precision
-    bend = steep / np.maximum(1 - middle * steep, MIN_LEFT)
+    bend = bend_of(steep, middle)
     return Shared(shared.precision * (1 + middle * bend), shared.observation, bend)
 
 
@@ -111,12 +113,18 @@ def _xi(made: Transported, precision: FloatArray, data: Data | Shared, total: Fl
 def _turn(
     target: Target,
     part: int,
+    directions: Shared,
     precision: FloatArray,
     strength: list[FloatArray],
     shared: FloatArray,
     values: Values,
-) -> Turn:
-    """Turn of the xi of a part by their covariance at average variances, given what the data say of what subgroups share."""
+) -> Turning:
+    """Turn of the xi of a part by their covariance at average variances, given what the data say of what subgroups share.
+
+    In tables of many subgroups it is that at the variances of a draw.
+    """
+    from scipy.linalg import block_diag
+
     design = target.design
     inside = [number for number, block in enumerate(design.blocks) if block.part == part]
     made = [(values.made[part], precision), *((values.effects[each], strength[each]) for each in inside)]
@@ -125,4 +133,11 @@ def _turn(
     basis = np.concatenate([basis, *(design.blocks[each].root for each in inside)], axis=1) * np.concatenate(spread)
     given = (basis.T * shared) @ basis
     given[np.diag_indices_from(given)] = 1.0
-    return turn(given)
+    if not design.large:
+        return turn(given)
+    member = block_diag(design.spectrum.member, *(np.ones((strength[each].size, 1)) for each in inside)).T
+    bend = np.zeros(len(precision)) if directions.bend is None else directions.bend
+    said = np.concatenate([directions.precision, *(strength[each] for each in inside)])
+    bent = np.concatenate([bend, *(0 * strength[each] for each in inside)])
+    told = Told.on_average(member, said, bent, target.variances(values.scaled.values, part))
+    return learned_turn(given, basis, shared, member, told, values.residuals[part].variance.mean())

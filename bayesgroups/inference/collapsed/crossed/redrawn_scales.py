@@ -52,7 +52,7 @@ def redrawn(target: Target, points: FloatArray, rng: np.random.Generator) -> Flo
     change = basis.values(shared - values.along[0])[:, rows]
     residual, without = residual[:, rows] - change, values.eta[:, 0] - residual[:, rows] + change
 
-    _, *blocks = split(target.turns[0].of(of_shared) if target.turns else of_shared, target.pieces(0))
+    _, *blocks = split(values.turned[0].values if values.turned else of_shared, target.pieces(0))
     for number, block in enumerate(design.blocks):
         if isinstance(block.loading, Kernel):  # effects stay, at another standard deviation
             blocks[number] = returned(design.block_variance(learned, block), *target.blocks[number], effects[number])
@@ -60,7 +60,7 @@ def redrawn(target: Target, points: FloatArray, rng: np.random.Generator) -> Flo
     xi = returned(variance, directions.beside(alone), directions.observation, shared)
     pieces = np.concatenate([xi, *blocks], axis=1)
     if target.turns:
-        pieces = target.turns[0].back(pieces)
+        pieces = target.turns[0].back(pieces, target.variances(learned, 0))
     return np.concatenate(
         [first, pieces, returned(alone, data.precision, data.observation - without, residual)], axis=1
     )

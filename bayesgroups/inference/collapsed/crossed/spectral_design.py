@@ -24,6 +24,10 @@ from bayesgroups.models.shared.spectrum import Spectrum, spectrum, unfactored
 MIN_VARIANCE = 1e-200
 """Smallest variance along a direction, where every component is nothing."""
 
+MANY_SUBGROUPS = 200
+"""Subgroups beyond which chains are helped: by turns that depend on what is learned, and by learned values drawn given the
+predictors. Fewer subgroups mix without, and both would take a third of their time."""
+
 
 class Kernel(NamedTuple):
     """All or a part of a component: the position of its standard deviation, and that of the share of its order, if it has one.
@@ -67,6 +71,11 @@ class Design:
     blocks: tuple[Block, ...]
     components: int
     shares: int
+
+    @property
+    def large(self) -> bool:
+        """True of many subgroups."""
+        return bool(self.residual.shape[1] > MANY_SUBGROUPS)
 
     @property
     def parts(self) -> int:
@@ -117,8 +126,11 @@ class Design:
 
     def pull_variance(self, slope: FloatArray, learned: FloatArray, part: int, by_variance: FloatArray) -> None:
         """Derivatives by the learned values, from those by `variance`, added to ``slope``."""
-        by_kernel = (by_variance @ self.spectrum.member) @ self.spectrum.power
-        self._pull_kernels(slope, learned, part, self.kernels, by_kernel)
+        self.pull_kind_variance(slope, learned, part, by_variance @ self.spectrum.member)
+
+    def pull_kind_variance(self, slope: FloatArray, learned: FloatArray, part: int, by_variance: FloatArray) -> None:
+        """The same from those by `kind_variance`."""
+        self._pull_kernels(slope, learned, part, self.kernels, by_variance @ self.spectrum.power)
 
     def own_variance(self, learned: FloatArray, part: int) -> FloatArray:
         """Variances of residual effects, (draw, subgroup): one row where known, one column where all are alike."""

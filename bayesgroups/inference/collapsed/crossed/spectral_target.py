@@ -33,7 +33,7 @@ from bayesgroups.inference.collapsed.crossed.transport import (
     pulled,
     transported,
 )
-from bayesgroups.inference.collapsed.crossed.turns import Turn
+from bayesgroups.inference.collapsed.crossed.turns import Turned, Turning, Variances
 
 MIN_PRECISION = 1e-8
 """Smallest precision of the data of a direction, where no subgroup has rows, as a share of the largest if that is below 1."""
@@ -84,6 +84,8 @@ class Values(NamedTuple):
     """Residual effects of every part."""
     eta: FloatArray
     """Predictors (draw, part, subgroup)."""
+    turned: list[Turned]
+    """The xi of every part, where there are turns."""
 
 
 class Push(NamedTuple):
@@ -109,7 +111,7 @@ class Target:
     residuals: tuple[Data, ...]
     blocks: tuple[Data, ...]
     learned: Learned
-    turns: tuple[Turn, ...] = ()
+    turns: tuple[Turning, ...] = ()
 
     @classmethod
     def around(cls, design: Design, likelihood: Likelihood, eta: FloatArray) -> Target:
@@ -142,6 +144,8 @@ class Target:
         log_density += values.scaled.log_density()
         for made in (*values.made, *values.effects, *values.residuals):
             log_density += made.log_density
+        for turned in values.turned:
+            log_density += turned.log_density()
         return log_density, self._gradient(values, self._own_slope(values, by_eta))
 
     def slope(self, points: FloatArray) -> FloatArray:
@@ -162,12 +166,13 @@ class Target:
         design = self.design
         first, *remaining = split(points, self.sizes)
         shared, of_own = remaining[: design.parts], remaining[design.parts :]
-        if self.turns:
-            shared = [turn.of(each) for turn, each in zip(self.turns, shared, strict=True)]
-        pieces = [iter(split(each, self.pieces(part))) for part, each in enumerate(shared)]
         scaled = self.learned.at(first)
         scaled = scaled._replace(values=scaled.values.astype(points.dtype, copy=False))
         learned = scaled.values
+        turned = [turn.at(shared[part], self.variances(learned, part)) for part, turn in enumerate(self.turns)]
+        if turned:
+            shared = [each.values for each in turned]
+        pieces = [iter(split(each, self.pieces(part))) for part, each in enumerate(shared)]
         variance = design.variance(learned, 0)
         constant = variance[:, :1].copy()
         variance[:, :1] += design.level
@@ -197,13 +202,20 @@ class Target:
             gap = data.observation - eta[:, part]
             residuals.append(transported(of_own_variance[part], data.precision, gap, xi))
             eta[:, part] += residuals[part].values
-        return Values(scaled, constant, made, slope, along, effects, sums, residuals, eta)
+        return Values(scaled, constant, made, slope, along, effects, sums, residuals, eta, turned)
 
     def pieces(self, part: int) -> list[int]:
         """Coordinates of the directions of a part and of its blocks."""
         design = self.design
         blocks = [block.root.shape[1] for block in design.blocks if block.part == part]
         return [design.spectrum.directions, *blocks]
+
+    def variances(self, learned: FloatArray, part: int) -> Variances:
+        """Variances of kinds of coordinates of a part, those of directions and then its blocks, and of its residual effects."""
+        design = self.design
+        of_kind = [design.kind_variance(learned, part)]
+        of_kind += [design.block_variance(learned, block)[:, :1] for block in design.blocks if block.part == part]
+        return Variances(np.concatenate(of_kind, axis=1), averaged(design.own_variance(learned, part)))
 
     def _gradient(self, values: Values, of_own: _OwnSlope) -> FloatArray:
         """Derivatives by coordinates."""
@@ -234,9 +246,19 @@ class Target:
             by_shared[block.part].append(pull.xi)
             design.pull_block_variance(by_learned, learned, block, pull.variance)
         pieces = [each[0] if len(each) == 1 else np.concatenate(each, axis=1) for each in by_shared]
-        if self.turns:
-            pieces = [turn.of(each) for turn, each in zip(self.turns, pieces, strict=True)]
+        for part, turned in enumerate(values.turned):
+            pieces[part], by_variances_of = turned.pull(pieces[part])
+            if by_variances_of is not None:
+                self._pull_variances(by_learned, learned, part, by_variances_of)
         return np.concatenate([values.scaled.pull(by_learned), *pieces, *of_own.xi], axis=1)
+
+    def _pull_variances(self, slope: FloatArray, learned: FloatArray, part: int, by: Variances) -> None:
+        """Derivatives by learned values, from those by `variances`, added to ``slope``."""
+        design, kinds = self.design, len(self.design.spectrum.power)
+        design.pull_kind_variance(slope, learned, part, by.of_kind[:, :kinds])
+        for column, block in enumerate((each for each in design.blocks if each.part == part), start=kinds):
+            design.pull_block_variance(slope, learned, block, by.of_kind[:, column : column + 1])
+        design.pull_own_variance(slope, learned, part, by.residual)
 
     def _own_slope(self, values: Values, by_eta: FloatArray) -> _OwnSlope:
         """Derivatives by xi and variances of residual effects, and by what is shared, for which they make up in part."""
