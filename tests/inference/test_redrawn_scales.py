@@ -165,6 +165,79 @@ def test_lattices_have_the_density_of_all_numbers_together(shared: Shared, monke
     assert len(seen) == learned.dimension
 
 
+PAIR = FollowingPredictor(LEVELS.T, np.empty((12, 0)), OVERALL, 1.0)
+LEARNED = FollowingPrior(Prior("half_t", SCALES[:2]), Prior("half_t", SCALES[1:]), 0.3, 0.5)
+OF_OWN = (0.3, 0.2)
+
+
+def both_shared(learned: FloatArray) -> FloatArray:
+    """Covariance of what subgroups share, of the first part and then of the second, from the components one by one."""
+    alike = (LEVELS.T[:, :, None] == LEVELS.T[:, None]).astype(np.float64)
+    first, own = (np.tensordot(each**2, alike, axes=1) for each in (learned[:2], learned[2:4]))
+    follow = learned[4]
+    blocks = [[first + OVERALL**2, follow * first], [follow * first, follow**2 * first + own + OVERALL**2]]
+    return np.block(blocks)
+
+
+def pair_of(prior: FollowingPrior, size: int, rng: np.random.Generator) -> tuple[Target, FloatArray]:
+    """Target of two parts, fitted to points, and these."""
+    design = spectral_design.design_of(PAIR, prior, np.repeat(np.square(OF_OWN), 12))
+    count = np.full((2, 12), 9.0)
+    target = Target.around(design, Counts(count, 3 * count), np.zeros((2, 12)))
+    return fitted(target, rng.standard_normal((size, target.dimension)))
+
+
+def test_lattices_of_two_parts_have_the_density_of_both(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That of the prior, times that of the predictors of both with their dense covariance; and these stay."""
+    monkeypatch.setattr(spectral_design, "MANY_SUBGROUPS", 11)
+    rng, seen = np.random.default_rng(6), []
+    target, points = pair_of(LEARNED, 6, rng)
+    learned, before = target.learned, target.values(points)
+    after = target.values(redrawn(target, points, rng))
+    np.testing.assert_allclose(after.eta, before.eta, atol=1e-9)
+    assert (after.scaled.values != before.scaled.values).any(axis=0).all()
+
+    def moved(value: FloatArray, log_density: Callable[[FloatArray], FloatArray], size: int, *_: object) -> FloatArray:
+        at = value[:, None] + np.linspace(-0.5, 1.5, size)
+        seen.append((at, log_density(at)))
+        return value
+
+    monkeypatch.setattr("bayesgroups.inference.lattices.moved", moved)
+    redrawn(target, points, rng)
+    numbers, eta = learned.numbers(points[:, : learned.dimension]), before.eta.reshape(len(points), -1)
+    own = np.diag(np.repeat(np.square(OF_OWN), 12))
+    for column, (at, density) in enumerate(seen):
+        for draw in range(len(points)):
+            candidates = np.repeat(numbers[[draw]], at.shape[1], axis=0)
+            candidates[:, column] = at[draw]
+            scaled = learned.at(learned.points(candidates))
+            laws = [stats.multivariate_normal(cov=both_shared(values) + own) for values in scaled.values]
+            gap = density[draw] - scaled.log_density() - [law.logpdf(eta[draw]) for law in laws]
+            np.testing.assert_allclose(gap, gap[0], atol=1e-6)
+    assert len(seen) == learned.dimension == 5
+
+
+def test_what_both_parts_share_is_drawn_from_its_dense_law_given_predictors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At known standard deviations and a coefficient that is as good as known: mean and covariance."""
+    monkeypatch.setattr(spectral_design, "MANY_SUBGROUPS", 11)
+    scales = (0.8, 1.1, 0.5, 0.7)
+    prior = FollowingPrior(Prior("known", scales[:2]), Prior("known", scales[2:]), 0.6, 1e-9)
+    rng = np.random.default_rng(3)
+    target, points = pair_of(prior, 4, rng)
+    points = np.repeat(points[:1], 20_000, axis=0)
+    before = target.values(points)
+    after = target.values(redrawn(target, points, rng))
+    np.testing.assert_allclose(after.eta, before.eta, atol=1e-9)
+    shared = (after.eta - np.stack([each.values for each in after.residuals], axis=1)).reshape(len(points), -1)
+    prior_covariance, own = both_shared(np.array([*scales, 0.6])), np.diag(np.repeat(np.square(OF_OWN), 12))
+    gain = prior_covariance @ np.linalg.inv(prior_covariance + own)
+    mean, covariance = gain @ before.eta[0].ravel(), prior_covariance - gain @ prior_covariance
+    error = np.sqrt(np.diag(covariance) / len(points))
+    assert np.abs((shared.mean(axis=0) - mean) / error).max() < 4.5
+    scale = np.sqrt(np.outer(np.diag(covariance), np.diag(covariance)))
+    assert np.abs((np.cov(shared.T) - covariance) / scale).max() < 6 / np.sqrt(len(points))
+
+
 def test_learned_values_leave_other_kinds_of_directions_alone() -> None:
     """Standard deviations of components and shares of an order; that of residual effects counts for all directions."""
     ordered = OrderedBlocks(("a",), (OrderedBlock(0, 0, walk_root(4)[LEVELS[:, 0]]),))
@@ -194,13 +267,25 @@ def test_what_is_not_independent_along_directions_stays() -> None:
         unfactored = spectral_design.design_of(far, scales, np.zeros(12))
     assert not unfactored.level
     for design in (
-        spectral_design.design_of(two, following, np.zeros(24)),
+        spectral_design.design_of(two, following, np.full(24, 0.1)),  # of few subgroups
         spectral_design.design_of(single, scales, rng.random(12)),
         unfactored,
         spectral_design.design_of(single, Prior("half_t", SCALES, residual_sd=0.0), np.zeros(12)),
     ):
         count = np.ones((design.parts, 12))
         target = Target.around(design, Counts(count, 2 * count), np.zeros((design.parts, 12)))
+        points = rng.standard_normal((8, target.dimension))
+        assert redrawn(target, points, rng) is points
+
+
+def test_what_follows_effects_of_blocks_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So does a second part without residual effects, of however many subgroups."""
+    monkeypatch.setattr(spectral_design, "MANY_SUBGROUPS", 0)
+    rng, ordered = np.random.default_rng(1), OrderedBlocks(("a",), (OrderedBlock(0, 0, ALONE[LEVELS[:, 0]]),))
+    for known, along in ((0.1, ordered), (0.0, NOTHING)):
+        design = spectral_design.design_of(PAIR, LEARNED, np.full(24, known), along)
+        count = np.ones((2, 12))
+        target = Target.around(design, Counts(count, 2 * count), np.zeros((2, 12)))
         points = rng.standard_normal((8, target.dimension))
         assert redrawn(target, points, rng) is points
 

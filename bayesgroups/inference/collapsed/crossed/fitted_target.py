@@ -121,7 +121,7 @@ def _turn(
 ) -> Turning:
     """Turn of the xi of a part by their covariance at average variances, given what the data say of what subgroups share.
 
-    In tables of many subgroups it is that at the variances of a draw.
+    In tables of many subgroups whose residual effects have a variance that is learned it is that at the variances of a draw.
     """
     from scipy.linalg import block_diag
 
@@ -133,7 +133,7 @@ def _turn(
     basis = np.concatenate([basis, *(design.blocks[each].root for each in inside)], axis=1) * np.concatenate(spread)
     given = (basis.T * shared) @ basis
     given[np.diag_indices_from(given)] = 1.0
-    if not design.large:
+    if not design.large or design.residual_kernel is None:
         return turn(given)
     member = block_diag(design.spectrum.member, *(np.ones((strength[each].size, 1)) for each in inside)).T
     bend = np.zeros(len(precision)) if directions.bend is None else directions.bend

@@ -108,17 +108,23 @@ class Design:
         return np.maximum(of_kind, MIN_VARIANCE, out=of_kind)
 
     def kinds_of(self, values: slice) -> IndexArray:
-        """Kinds of directions on whose variances, with residual effects, some learned values of the first part have an influence.
+        """Kinds of directions on whose laws, with residual effects, some learned values have an influence.
 
         That of the constant is always among them.
         """
-        shares = self.shares_of(0).start
+        parts = range(self.parts)
+
+        def among(place: int) -> bool:
+            return bool(values.start <= place < values.stop)
 
         def made_of(kernel: Kernel) -> bool:
-            places = (kernel.component, *(() if kernel.share is None else (shares + kernel.share,)))
-            return any(values.start <= place < values.stop for place in places)
+            places = [self.spreads(part).start + kernel.component for part in parts]
+            if kernel.share is not None:
+                places += [self.shares_of(part).start + kernel.share for part in parts]
+            return any(map(among, places))
 
-        if self.residual_kernel is not None and made_of(self.residual_kernel):
+        coefficient = self.parts > 1 and among(self.coefficient)
+        if coefficient or (self.residual_kernel is not None and made_of(self.residual_kernel)):
             return np.arange(len(self.spectrum.power))
         some = self.spectrum.power[:, list(map(made_of, self.kernels))].any(axis=1)
         some[self.spectrum.kind[0]] = True
@@ -144,14 +150,15 @@ class Design:
         if self.residual_kernel is not None:
             self._pull_kernels(slope, learned, part, (self.residual_kernel,), by_variance)
 
-    def following(self, learned: FloatArray, constant: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Slope of the second part on the first along the directions, and what that adds to its variance along the first direction.
+    def following(self, learned: FloatArray, constant: FloatArray, columns: int) -> tuple[FloatArray, FloatArray]:
+        """Slope of the second part on the first along directions, and what that adds to its variance along the first direction.
 
-        ``constant`` (draw, 1) is the variance of the first part along the first direction, without its level. The second follows
-        the components of the first and not its level, which matters along the first direction alone.
+        The slope has so many ``columns``, of which the first is that of the first direction; ``constant`` (draw, 1) is the variance
+        of the first part along it, without its level. The second follows the components of the first and not its level, which
+        matters along the first direction alone.
         """
         follow, total = learned[:, self.coefficient, None], constant + self.level
-        slope = np.repeat(follow, self.spectrum.directions, axis=1)
+        slope = np.repeat(follow, columns, axis=1)
         slope[:, :1] *= constant / total
         return slope, follow**2 * constant * self.level / total
 

@@ -181,7 +181,7 @@ class Target:
         made = [transported(variance, precision, self.directions[0].observation, next(pieces[0]))]
         along, slope = [made[0].values], np.empty((len(points), 0))
         if design.parts > 1:
-            slope, added = design.following(learned, constant)
+            slope, added = design.following(learned, constant, design.spectrum.directions)
             inherited, variance = slope * along[0], design.variance(learned, 1)
             variance[:, :1] += design.level + added
             precision, observation, _ = self.directions[1]
