@@ -2,8 +2,8 @@
 
 Where a whole level has no failures among many rows, its subgroups are alike or each is far out on its own: two accounts of the same
 predictors, and few trajectories lead from one to the other. Few also enter the long tails of standard deviations of components of
-few levels. Given the predictors, all directions of the spectrum are independent and normal, so that every learned value is drawn from
-its whole conditional law, and then what is shared (Gibbs sampling with a part integrated out; van Dyk and Park 2008,
+few levels. Given the predictors, all directions of the spectrum are independent and normal, so that every learned value is drawn
+from its whole conditional law, and then what is shared (Gibbs sampling with a part integrated out; van Dyk and Park 2008,
 doi:10.1198/016214508000000409). Combinations of levels that are no subgroups have residual effects of their prior.
 """
 
@@ -117,9 +117,9 @@ class _Law:
         if len(totals) == 1:
             return [mean + np.sqrt(variance) * rng.standard_normal(mean.shape)]
         beyond = self.variance[1] + self.alone[1]
-        gain = variance * self.slope / (self.slope**2 * variance + beyond)
-        mean = mean + gain * (totals[1] - self.slope * mean)
-        first = mean + np.sqrt((1 - gain * self.slope) * variance) * rng.standard_normal(mean.shape)
+        left = variance / (self.slope**2 * variance + beyond)
+        mean = mean + left * self.slope * (totals[1] - self.slope * mean)
+        first = mean + np.sqrt(left * beyond) * rng.standard_normal(mean.shape)
         share, inherited = self.variance[1] / beyond, self.slope * first
         noise = np.sqrt(share * self.alone[1]) * rng.standard_normal(mean.shape)
         return [first, inherited + share * (totals[1] - inherited) + noise]
