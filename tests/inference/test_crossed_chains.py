@@ -92,7 +92,7 @@ def test_draws_at_known_scales_are_the_dense_normal_posterior(name: str) -> None
 def test_draws_are_those_of_the_weighted_engine(likelihood: str, many: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also with the help that chains of many subgroups have, here of few."""
     if many:
-        monkeypatch.setattr(spectral_design, "MANY_SUBGROUPS", 0)
+        monkeypatch.setattr(spectral_design, "SMALL_TABLE", 0)
         monkeypatch.setattr(learned_turns, "STRETCHED", (1.0, 1.0))
     rng = np.random.default_rng(5)
     n = np.array([0, 1, 2, 4, 9, 30, 120, 700, 20, 3, 60, 15], dtype=np.float64)

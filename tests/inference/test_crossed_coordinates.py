@@ -11,11 +11,17 @@ from scipy import integrate, stats
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed.crossed.following import FollowingPrior, Priors
 from bayesgroups.inference.collapsed.crossed.learned_coordinates import MAX_NARROW, WIDTH, Learned
-from bayesgroups.inference.collapsed.crossed.learned_turns import LearnedTurn, Told, bend_of, learned_turn
+from bayesgroups.inference.collapsed.crossed.learned_turns import (
+    STRETCHED_IF_VARIED,
+    LearnedTurn,
+    Told,
+    bend_of,
+    learned_turn,
+)
 from bayesgroups.inference.collapsed.crossed.positive_numbers import numbers, positive
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.collapsed.crossed.scale_coordinates import coordinates_of
-from bayesgroups.inference.collapsed.crossed.turns import Variances, turn
+from bayesgroups.inference.collapsed.crossed.turns import STRETCHED, Variances, turn
 
 HALVES = Prior("half_normal", (0.3, 0.4))
 PRIORS: dict[str, Priors] = {
@@ -159,8 +165,8 @@ class Uneven(NamedTuple):
         np.fill_diagonal(precision, 1.0)
         return np.asarray(precision)
 
-    def turn(self, variances: Variances) -> LearnedTurn:
-        """Turn made at variances."""
+    def turn(self, variances: Variances, draws: Variances) -> LearnedTurn:
+        """Turn made at variances, that vary as draws do."""
         residual = float(variances.residual[0, 0])
         said = self.weight / (1 + residual * self.weight)
         precision, steep = said @ self.basis**2, said**2 @ self.basis**2
@@ -168,7 +174,7 @@ class Uneven(NamedTuple):
         told = Told.on_average(self.member, precision * (1 + residual * bend), bend, variances)
         variance = variances.of_kind @ self.member
         spread = np.sqrt(variance / (1 + variance * precision)).ravel()
-        return learned_turn(self.given(variances), self.basis * spread, said, self.member, told, residual)
+        return learned_turn(self.given(variances), self.basis * spread, said, self.member, told, draws)
 
 
 @pytest.fixture(name="uneven")
@@ -184,6 +190,7 @@ def at(first: float, second: float, residual: float) -> Variances:
 
 
 AVERAGE = at(1.0, 2.0, 0.05)
+APART = Variances(AVERAGE.of_kind * [[0.3], [3.0]], AVERAGE.residual * [[1.8], [0.2]])
 
 
 @pytest.mark.parametrize(
@@ -200,7 +207,7 @@ AVERAGE = at(1.0, 2.0, 0.05)
 )
 def test_learned_turns_follow_the_precision_at_all_variances(uneven: Uneven, variances: Variances) -> None:
     """The law of coordinates is nearer to a standard one than by the stretch that is right on average."""
-    turned = uneven.turn(AVERAGE)
+    turned = uneven.turn(AVERAGE, APART)
 
     def off(at: Variances, given: Variances) -> float:
         """Kullback-Leibler divergence of the law of coordinates from the standard one."""
@@ -212,9 +219,17 @@ def test_learned_turns_follow_the_precision_at_all_variances(uneven: Uneven, var
     assert off(variances, variances) < 0.7 * off(AVERAGE, variances)
 
 
+def test_directions_are_turned_where_precisions_are_far_from_one_or_vary(uneven: Uneven) -> None:
+    """Of single draws nothing varies; of draws that differ directions that are not as far are turned too."""
+    values = np.linalg.eigvalsh(uneven.given(AVERAGE))
+    far, near = (((values < low) | (values > high)).sum() for low, high in (STRETCHED, STRETCHED_IF_VARIED))
+    assert len(uneven.turn(AVERAGE, AVERAGE).bend) == far < near
+    assert far < len(uneven.turn(AVERAGE, APART).bend) <= near
+
+
 def test_learned_turns_have_the_volume_and_the_slopes_of_their_map(uneven: Uneven) -> None:
     """Derivatives are differences; the logarithm of the stretch is that of the determinant; the way back is the inverse."""
-    turned, rng = uneven.turn(AVERAGE), np.random.default_rng(2)
+    turned, rng = uneven.turn(AVERAGE, APART), np.random.default_rng(2)
     variances, z = at(0.2, 0.7, 0.5), rng.standard_normal((1, 24))
     made = turned.at(z, variances)
     whole = turned.at(np.eye(24), variances)

@@ -80,7 +80,7 @@ def case(request: pytest.FixtureRequest) -> Case:
 def large(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Where subgroups are many all coordinates are turned, by variances that are learned."""
     if request.param:
-        monkeypatch.setattr("bayesgroups.inference.collapsed.crossed.spectral_design.MANY_SUBGROUPS", 0)
+        monkeypatch.setattr("bayesgroups.inference.collapsed.crossed.spectral_design.SMALL_TABLE", 0)
         monkeypatch.setattr("bayesgroups.inference.collapsed.crossed.learned_turns.STRETCHED", (1.0, 1.0))
     return bool(request.param)
 

@@ -189,7 +189,7 @@ def pair_of(prior: FollowingPrior, size: int, rng: np.random.Generator) -> tuple
 
 def test_lattices_of_two_parts_have_the_density_of_both(monkeypatch: pytest.MonkeyPatch) -> None:
     """That of the prior, times that of the predictors of both with their dense covariance; and these stay."""
-    monkeypatch.setattr(spectral_design, "MANY_SUBGROUPS", 11)
+    monkeypatch.setattr(spectral_design, "SMALL_TABLE", 11)
     rng, seen = np.random.default_rng(6), []
     target, points = pair_of(LEARNED, 6, rng)
     learned, before = target.learned, target.values(points)
@@ -219,7 +219,7 @@ def test_lattices_of_two_parts_have_the_density_of_both(monkeypatch: pytest.Monk
 
 def test_what_both_parts_share_is_drawn_from_its_dense_law_given_predictors(monkeypatch: pytest.MonkeyPatch) -> None:
     """At known standard deviations and a coefficient that is as good as known: mean and covariance."""
-    monkeypatch.setattr(spectral_design, "MANY_SUBGROUPS", 11)
+    monkeypatch.setattr(spectral_design, "SMALL_TABLE", 11)
     scales = (0.8, 1.1, 0.5, 0.7)
     prior = FollowingPrior(Prior("known", scales[:2]), Prior("known", scales[2:]), 0.6, 1e-9)
     rng = np.random.default_rng(3)
@@ -280,7 +280,7 @@ def test_what_is_not_independent_along_directions_stays() -> None:
 
 def test_what_follows_effects_of_blocks_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     """So does a second part without residual effects, of however many subgroups."""
-    monkeypatch.setattr(spectral_design, "MANY_SUBGROUPS", 0)
+    monkeypatch.setattr(spectral_design, "SMALL_TABLE", 0)
     rng, ordered = np.random.default_rng(1), OrderedBlocks(("a",), (OrderedBlock(0, 0, ALONE[LEVELS[:, 0]]),))
     for known, along in ((0.1, ordered), (0.0, NOTHING)):
         design = spectral_design.design_of(PAIR, LEARNED, np.full(24, known), along)

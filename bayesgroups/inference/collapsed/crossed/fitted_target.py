@@ -137,7 +137,8 @@ def _turn(
         return turn(given)
     member = block_diag(design.spectrum.member, *(np.ones((strength[each].size, 1)) for each in inside)).T
     bend = np.zeros(len(precision)) if directions.bend is None else directions.bend
-    said = np.concatenate([directions.precision, *(strength[each] for each in inside)])
+    precisions = np.concatenate([directions.precision, *(strength[each] for each in inside)])
     bent = np.concatenate([bend, *(0 * strength[each] for each in inside)])
-    told = Told.on_average(member, said, bent, target.variances(values.scaled.values, part))
-    return learned_turn(given, basis, shared, member, told, values.residuals[part].variance.mean())
+    variances = target.variances(values.scaled.values, part)
+    told = Told.on_average(member, precisions, bent, variances)
+    return learned_turn(given, basis, shared, member, told, variances)

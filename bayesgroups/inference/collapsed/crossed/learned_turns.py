@@ -17,11 +17,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesgroups.data.arrays import FloatArray
-from bayesgroups.inference.collapsed.crossed.turns import Pull, Turned, Variances, stretched
+from bayesgroups.data.arrays import BoolArray, FloatArray
+from bayesgroups.inference.collapsed.crossed.turns import STRETCHED, Pull, Turned, Variances, stretched
 
-STRETCHED = (0.7, 1.4)
-"""Precisions between which a direction is left as it is."""
+STRETCHED_IF_VARIED, VARIED = (0.7, 1.4), 0.05
+"""Precisions between which a direction is left as it is however they vary, and small standard deviations of their logarithms."""
 
 
 MIN_LEFT = 0.3
@@ -31,7 +31,7 @@ NOTHING = 1e-30
 
 
 class Told(NamedTuple):
-    """What the data say of every kind of coordinates, (kind,): w, b, and the variance D0 that they leave of it on average."""
+    """Statements of the data on every kind of coordinates, (kind,): w, b, and the variance D0 that they leave of it on average."""
 
     precision: FloatArray
     bend: FloatArray
@@ -85,6 +85,15 @@ class LearnedTurn:
         """The z of points (draw, coordinate)."""
         return stretched(x, self.vectors, np.sqrt(self._law(variances).precision))
 
+    def along(self, some: BoolArray) -> LearnedTurn:
+        """The same along some of the vectors alone."""
+        vectors = np.ascontiguousarray(self.vectors[:, some])
+        return LearnedTurn(vectors, self.share[:, some], self.added[some], self.bend[some], self.told)
+
+    def varied(self, variances: Variances) -> FloatArray:
+        """Standard deviations of logarithms of precisions along the vectors, (direction,)."""
+        return np.asarray(np.log(self._law(variances).precision).std(axis=0))
+
     def _law(self, variances: Variances) -> _Law:
         of_kind, residual = variances
         weaker = 1 + residual * self.told.bend
@@ -112,20 +121,20 @@ class LearnedTurn:
 
 
 def learned_turn(
-    precision: FloatArray, basis: FloatArray, shared: FloatArray, member: FloatArray, told: Told, residual: float
+    precision: FloatArray, basis: FloatArray, shared: FloatArray, member: FloatArray, told: Told, variances: Variances
 ) -> LearnedTurn:
-    """Turn for a precision matrix at average variances, those of residual effects ``residual``.
+    """Turn for a precision matrix at average variances, given variances of many draws.
 
     ``basis`` (subgroup, coordinate) has what coordinates are of the predictors of subgroups, of which the data have the precisions
     ``shared`` (subgroup,); ``member`` (kind, coordinate) is 1 where a coordinate is of a kind.
     """
     values, vectors = np.linalg.eigh(precision)
-    some = (values < STRETCHED[0]) | (values > STRETCHED[1])
-    vectors = np.ascontiguousarray(vectors[:, some])
-    square = (basis @ vectors) ** 2
+    square, residual = (basis @ vectors) ** 2, float(variances.residual.mean())
     added = shared @ square
-    bend = bend_of(shared**2 @ square / added, residual)
-    return LearnedTurn(vectors, member @ vectors**2, added * (1 + residual * bend), bend, told)
+    bend = bend_of(shared**2 @ square / np.maximum(added, NOTHING), residual)
+    every = LearnedTurn(vectors, member @ vectors**2, added * (1 + residual * bend), bend, told)
+    far, near = ((values < low) | (values > high) for low, high in (STRETCHED, STRETCHED_IF_VARIED))
+    return every.along(far | (near & (every.varied(variances) > VARIED)))
 
 
 def bend_of(steep: FloatArray, middle: float) -> FloatArray:

@@ -57,8 +57,8 @@ def redrawn(target: Target, points: FloatArray, rng: np.random.Generator) -> Flo
         data, directions = target.residuals[part], target.directions[part]
         of_own.append(returned(law.alone[part], data.precision, data.observation - without, residual))
         inherited = law.slope * shared[0] if part else np.zeros(1)
-        seen, own = directions.observation - inherited, shared[part] - inherited
-        pieces = [returned(law.variance[part], directions.beside(law.alone[part]), seen, own)]
+        observation, rest = directions.observation - inherited, shared[part] - inherited
+        pieces = [returned(law.variance[part], directions.beside(law.alone[part]), observation, rest)]
         turned = values.turned[part].values if values.turned else remaining[part]
         pieces += _blocks(target, part, split(turned, target.pieces(part))[1:], values, learned)
         moved = np.concatenate(pieces, axis=1)
@@ -67,7 +67,7 @@ def redrawn(target: Target, points: FloatArray, rng: np.random.Generator) -> Flo
 
 
 class _Predicted(NamedTuple):
-    """What predictors of a part are: along the directions (draw, direction), and residual effects (draw, subgroup).
+    """Predictors of a part along the directions, (draw, direction), and residual effects, (draw, subgroup).
 
     ``left`` (draw,) are sums of squares beyond the directions.
     """
@@ -111,7 +111,7 @@ class _Law:
         return np.asarray(-0.5 * told.sum(axis=-1))
 
     def drawn(self, totals: list[FloatArray], rng: np.random.Generator) -> list[FloatArray]:
-        """What is shared, (draw, direction) of every part, given the predictors along the directions."""
+        """Draws of what is shared, (draw, direction) of every part, given the predictors along the directions."""
         share = self.variance[0] / (self.variance[0] + self.alone[0])
         mean, variance = share * totals[0], share * self.alone[0]
         if len(totals) == 1:

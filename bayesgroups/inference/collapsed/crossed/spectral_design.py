@@ -24,9 +24,9 @@ from bayesgroups.models.shared.spectrum import Spectrum, spectrum, unfactored
 MIN_VARIANCE = 1e-200
 """Smallest variance along a direction, where every component is nothing."""
 
-MANY_SUBGROUPS = 200
-"""Subgroups beyond which chains are helped: by turns that depend on what is learned, and by learned values drawn given the
-predictors. Fewer subgroups mix without, and both would take a third of their time."""
+SMALL_TABLE = 200
+"""Subgroups up to which chains mix without help. In tables of more, turns depend on what is learned, and learned values are drawn
+given the predictors too, which would take smaller ones up to a third of their time."""
 
 
 class Kernel(NamedTuple):
@@ -75,7 +75,7 @@ class Design:
     @property
     def large(self) -> bool:
         """True of many subgroups."""
-        return bool(self.residual.shape[1] > MANY_SUBGROUPS)
+        return bool(self.residual.shape[1] > SMALL_TABLE)
 
     @property
     def parts(self) -> int:
