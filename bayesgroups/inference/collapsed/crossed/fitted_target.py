@@ -135,7 +135,7 @@ def _turn(
     given[np.diag_indices_from(given)] = 1.0
     if not design.large or design.residual_kernel is None:
         return turn(given)
-    member = block_diag(design.spectrum.member, *(np.ones((strength[each].size, 1)) for each in inside)).T
+    member = np.asarray(block_diag(design.spectrum.member, *(np.ones((strength[each].size, 1)) for each in inside))).T
     bend = np.zeros(len(precision)) if directions.bend is None else directions.bend
     precisions = np.concatenate([directions.precision, *(strength[each] for each in inside)])
     bent = np.concatenate([bend, *(0 * strength[each] for each in inside)])

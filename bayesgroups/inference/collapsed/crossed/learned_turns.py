@@ -22,8 +22,6 @@ from bayesgroups.inference.collapsed.crossed.turns import STRETCHED, Pull, Turne
 
 STRETCHED_IF_VARIED, VARIED = (0.7, 1.4), 0.05
 """Precisions between which a direction is left as it is however they vary, and small standard deviations of their logarithms."""
-
-
 MIN_LEFT = 0.3
 """Smallest share of a precision that no residual effect makes up for, for the slope of it."""
 NOTHING = 1e-30
