@@ -96,10 +96,12 @@ def sample(
         counts = better
     gap = float(np.ptp(errors.sum(axis=0)))
     mu = _effects(k, n, alpha, tau, rng)  # logits, in whose place rates come
-    np.exp(np.negative(mu, out=mu), out=mu)
-    mu += 1
-    np.divide(1, mu, out=mu)
-    return BinomialDraws(mu=mu, overall=1 / (1 + np.exp(-alpha)), tau=tau, surface=surface, quadrature_error=gap)
+    with np.errstate(over="ignore"):  # of subgroups of nothing and of everything alone, logits may be a thousand
+        np.exp(np.negative(mu, out=mu), out=mu)
+        mu += 1
+        np.divide(1, mu, out=mu)
+        overall = 1 / (1 + np.exp(-alpha))
+    return BinomialDraws(mu=mu, overall=overall, tau=tau, surface=surface, quadrature_error=gap)
 
 
 @dataclass(frozen=True)
