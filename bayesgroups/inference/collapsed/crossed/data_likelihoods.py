@@ -11,6 +11,8 @@ from bayesgroups.data.arrays import FloatArray
 
 MAX_LOGIT = 700.0
 """Logit beyond which its exponential is too large for a number."""
+MAX_BOUNDED = 10
+"""Subgroups with successes and failures up to which residual effects may be as large as can be."""
 
 
 class Likelihood(Protocol):
@@ -26,6 +28,10 @@ class Likelihood(Protocol):
 
     def precision(self, eta: FloatArray) -> FloatArray:
         """Second derivatives by single predictors without their sign, (draw, part, subgroup)."""
+        ...
+
+    def sides(self, part: int) -> FloatArray | None:
+        """Of every subgroup -1 or 1 where the likelihood rises forever, and 0 elsewhere; none where it does so of few of them."""
         ...
 
 
@@ -60,6 +66,12 @@ class Counts:
         tail = np.exp(-np.abs(eta))
         return np.asarray(self.n * (tail / (1 + tail) ** 2))
 
+    def sides(self, part: int) -> FloatArray | None:
+        """See `Likelihood`."""
+        k, n = self.k[part], self.n[part]
+        side = np.where(n > 0, np.where(k <= 0, -1.0, np.where(k >= n, 1.0, 0.0)), 0.0)
+        return side if ((n > 0) & (side == 0)).sum() <= MAX_BOUNDED else None
+
 
 @dataclass(frozen=True)
 class Estimates:
@@ -86,3 +98,7 @@ class Estimates:
         """See `Likelihood`."""
         diagonal = np.diagonal(self.inverse) if self.inverse.ndim == 2 else self.inverse
         return np.broadcast_to(diagonal, eta.shape)
+
+    def sides(self, part: int) -> FloatArray | None:
+        """See `Likelihood`."""
+        return None

@@ -8,6 +8,7 @@ import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed.crossed.learned_turns import Told, bend_of, learned_turn
+from bayesgroups.inference.collapsed.crossed.own_data import OwnData
 from bayesgroups.inference.collapsed.crossed.spectral_target import (
     Data,
     Shared,
@@ -44,7 +45,7 @@ def fitted(target: Target, points: FloatArray, *, turned: bool = True) -> tuple[
     ]
     if design.residual_kernel is not None:
         directions[0] = _bent(target, directions[0], weight[0], values.residuals[0].variance)
-    residuals = list(map(_data, weight, [values.eta[:, part] for part in parts], push.predictors))
+    residuals = [_own(target, part, values, _data(weight[part], values.eta[:, part], push.predictors[part])) for part in parts]
     blocks = list(map(_data, strength, [made.values for made in values.effects], push.effects))
     of_parts = [
         [
@@ -70,9 +71,10 @@ def fitted(target: Target, points: FloatArray, *, turned: bool = True) -> tuple[
         )
         at = [target.variances(values.scaled.values, part) for part in parts]
         pieces = [turn.back(xi, each) for turn, xi, each in zip(turns, pieces, at, strict=True)]
-    of_own = [
-        _xi(values.residuals[part], residuals[part].precision, residuals[part], values.eta[:, part]) for part in parts
-    ]
+    of_own = []
+    for part, (data, made) in enumerate(zip(residuals, values.residuals, strict=True)):
+        told, seen = data.at(made.variance)
+        of_own.append(returned(made.variance, told, seen - (values.eta[:, part] - made.values), made.values))
     moved = Target(design, target.likelihood, tuple(directions), tuple(residuals), tuple(blocks), learned, turns)
     points = np.concatenate([first, *pieces, *of_own], axis=1)
     return _narrowed(moved, points) if len(points) > 1 else (moved, points)
@@ -94,6 +96,17 @@ def _narrowed(target: Target, points: FloatArray) -> tuple[Target, FloatArray]:
 def _data(precision: FloatArray, total: FloatArray, push: FloatArray) -> Data:
     """Precision and observation of values, from these and derivatives by them, (draw, value)."""
     return Data(precision, (total + push / precision).mean(axis=0))
+
+
+def _own(target: Target, part: int, values: Values, data: Data) -> OwnData:
+    """The same of residual effects, which depends on their variance in large tables of one-sided counts."""
+    own, side = OwnData(*data), target.likelihood.sides(part)
+    if side is None or not target.design.large or target.design.residual_kernel is None:
+        return own
+    shared = values.eta.copy()
+    shared[:, part] -= values.residuals[part].values
+    weight = floored(target.likelihood.precision(shared)[:, part].mean(axis=0))
+    return OwnData.one_sided(own, OwnData(*_data(weight, shared[:, part], target.likelihood.slope(shared)[:, part])), side)
 
 
 def _bent(target: Target, shared: Shared, weight: FloatArray, residuals: FloatArray) -> Shared:

@@ -55,7 +55,8 @@ def redrawn(target: Target, points: FloatArray, rng: np.random.Generator) -> Flo
         residual = given[part].residual - change
         without = values.eta[:, part] - given[part].residual + change
         data, directions = target.residuals[part], target.directions[part]
-        of_own.append(returned(law.alone[part], data.precision, data.observation - without, residual))
+        told, seen = data.at(law.alone[part])
+        of_own.append(returned(law.alone[part], told, seen - without, residual))
         inherited = law.slope * shared[0] if part else np.zeros(1)
         observation, rest = directions.observation - inherited, shared[part] - inherited
         pieces = [returned(law.variance[part], directions.beside(law.alone[part]), observation, rest)]

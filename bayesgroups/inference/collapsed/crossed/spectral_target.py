@@ -25,6 +25,7 @@ from bayesgroups.data.arrays import FloatArray, IndexArray
 from bayesgroups.inference.collapsed.crossed.data_likelihoods import Likelihood
 from bayesgroups.inference.collapsed.crossed.learned_coordinates import Learned
 from bayesgroups.inference.collapsed.crossed.scale_coordinates import Scaled
+from bayesgroups.inference.collapsed.crossed.own_data import OwnData
 from bayesgroups.inference.collapsed.crossed.spectral_design import Design
 from bayesgroups.inference.collapsed.crossed.transport import (
     Transported,
@@ -108,7 +109,7 @@ class Target:
     design: Design
     likelihood: Likelihood
     directions: tuple[Shared, ...]
-    residuals: tuple[Data, ...]
+    residuals: tuple[OwnData, ...]
     blocks: tuple[Data, ...]
     learned: Learned
     turns: tuple[Turning, ...] = ()
@@ -127,7 +128,7 @@ class Target:
             design,
             likelihood,
             tuple(Shared(each, pull / each) for each, pull in zip(precision, pulls, strict=True)),
-            tuple(Data(*each) for each in zip(weight, eta, strict=True)),
+            tuple(OwnData(*each) for each in zip(weight, eta, strict=True)),
             tuple(Data(each, np.zeros(len(each))) for each in blocks),
             learned,
         )
@@ -199,8 +200,8 @@ class Target:
                 eta[:, 1] += learned[:, design.coefficient, None] * sums[-1]
         residuals = []
         for part, (data, xi) in enumerate(zip(self.residuals, of_own, strict=True)):
-            gap = data.observation - eta[:, part]
-            residuals.append(transported(of_own_variance[part], data.precision, gap, xi))
+            precision, observation = data.at(of_own_variance[part])
+            residuals.append(transported(of_own_variance[part], precision, observation - eta[:, part], xi))
             eta[:, part] += residuals[part].values
         return Values(scaled, constant, made, slope, along, effects, sums, residuals, eta, turned)
 
@@ -262,12 +263,14 @@ class Target:
 
     def _own_slope(self, values: Values, by_eta: FloatArray) -> _OwnSlope:
         """Derivatives by xi and variances of residual effects, and by what is shared, for which they make up in part."""
-        pulls = [pulled(residuals, by_eta[:, part]) for part, residuals in enumerate(values.residuals)]
-        return _OwnSlope(
-            [pull.xi for pull in pulls],
-            [by_eta[:, part] - pull.observation(values.residuals[part]) for part, pull in enumerate(pulls)],
-            [pull.variance for pull in pulls],
-        )
+        of_own = _OwnSlope([], [], [])
+        for part, (data, residuals) in enumerate(zip(self.residuals, values.residuals, strict=True)):
+            pull = pulled(residuals, by_eta[:, part])
+            by_observation = pull.observation(residuals)
+            of_own.xi.append(pull.xi)
+            of_own.shared.append(by_eta[:, part] - by_observation)
+            of_own.variance.append(pull.variance + data.by_variance(residuals, by_eta[:, part], by_observation))
+        return of_own
 
     def _block_slope(self, values: Values, by_shared: list[FloatArray]) -> tuple[list[FloatArray], FloatArray]:
         """Derivatives by the effects of blocks, and those by learned values through the second part, which follows them."""
