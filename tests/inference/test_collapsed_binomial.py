@@ -211,3 +211,14 @@ def test_hostile_counts_stay_finite_and_are_watched(k: list[float], n: list[floa
     seen = np.array(n) >= 1e6
     rate = np.array(k) / np.array(n)
     assert (np.abs(found.mu - rate)[:, seen] < 8e-3).all()
+
+
+def test_logits_of_a_thousand_are_rates() -> None:
+    """Subgroups of nothing and of everything alone, which may be as far out as the prior allows."""
+    n = np.full(6, 100.0)
+    k = n * (np.arange(6) % 2)
+    rng = np.random.default_rng(1)
+    drawn = binomial.sample(k, n, rng, draws=400, overall_scale=1.5, tau_scale=300.0, family="half_t")
+    assert (drawn.mu == 0).any()
+    assert np.isfinite(drawn.mu).all()
+    assert (drawn.mu[:, 0] < 0.2).mean() > 0.9

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import bayesgroups as bg
 from bayesgroups.data.arrays import FloatArray
@@ -56,6 +57,58 @@ def test_tails_of_counts_of_nothing_and_of_everything_are_quadrature() -> None:
     for share in (0.025, 0.975):
         below = (exact.mu < np.quantile(mu, share, axis=0)).mean(axis=0)
         assert (np.abs(below - share) < 3.5 * error).all()
+
+
+def quantiles_of_tau(successes: int, failures: int, scale: float, shares: list[float]) -> FloatArray:
+    """Quantiles of the standard deviation between subgroups of single rows, by sums over logits or over logistic numbers."""
+    log_tau, z, logistic = (
+        np.linspace(np.log(scale / 500), np.log(500 * scale), 240),
+        np.linspace(-8, 8, 641),
+        np.linspace(-40, 40, 641),
+    )
+    density = np.empty((61, len(log_tau)))
+    for column, tau in enumerate(np.exp(log_tau)):
+        alpha = np.linspace(-4, 4, 61) * np.hypot(1, tau)
+        if tau < 3:
+            rate = 1 / (1 + np.exp(-alpha[:, None] - tau * z)) @ stats.norm.pdf(z) * (z[1] - z[0])
+        else:
+            rate = (
+                stats.norm.cdf((alpha[:, None] - logistic) / tau)
+                @ stats.logistic.pdf(logistic)
+                * (logistic[1] - logistic[0])
+            )
+        density[:, column] = successes * np.log(rate) + failures * np.log1p(-rate) - 0.5 * (alpha / 1.5) ** 2
+        density[:, column] += np.log(np.hypot(1, tau)) - 2 * np.log1p((tau / scale) ** 2 / 3) + np.log(tau)
+    mass = np.exp(density - density.max()).sum(axis=0).cumsum()
+    return np.exp(np.interp(shares, mass / mass[-1], log_tau))
+
+
+def test_of_single_rows_chains_come_to_the_tail_of_the_standard_deviation() -> None:
+    """They say next to nothing of it, so that its tail is about that of its prior, with most logits far out."""
+    k, shares = np.arange(240.0) % 2, [0.5, 0.9, 0.95, 0.975]
+    chains = by_chains.binomial(
+        Predictor(np.arange(240)[None], np.empty((240, 0)), 1.5, 1.0),
+        k,
+        np.ones(240),
+        Prior("half_t", (1.0,)),
+        np.random.default_rng(1),
+        draws=4000,
+    )
+    assert chains.mixing is not None
+    assert chains.mixing.passed
+    for share, quantile in zip(shares, quantiles_of_tau(120, 120, 1.0, shares), strict=True):
+        error = np.sqrt(share * (1 - share) / min(chains.mixing.bulk, chains.mixing.tail))
+        assert (chains.tau[:, 0] < quantile).mean() == pytest.approx(share, abs=3 * error)
+
+
+def test_of_single_rows_there_are_no_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    """None of their draws would be in the tail, and so no weight would tell."""
+    predictor, n = Predictor(MANY, np.empty((240, 0)), 1.5, 1.0), np.ones(240)
+    assert engine.weights_are_fast(predictor, 240)
+    monkeypatch.setattr(engine, "binomial_by_weights", lambda *_, **__: pytest.fail("weights"))
+    k = (np.arange(240) % 3 == 0).astype(np.float64)
+    drawn = engine.binomial(predictor, k, n, Prior("half_t", (0.3, 0.3, 0.3)), np.random.default_rng(1), draws=400)
+    assert drawn.mixing is not None
 
 
 @pytest.mark.parametrize("name", ["known", "known, following"])

@@ -20,7 +20,7 @@ from bayesgroups.inference.collapsed.crossed.predictor import Predictor
 from bayesgroups.inference.collapsed.crossed.prior import Prior
 from bayesgroups.inference.collapsed.crossed.scale_coordinates import coordinates_of
 from bayesgroups.inference.collapsed.crossed.spectral_design import Design, design_of
-from bayesgroups.inference.collapsed.crossed.spectral_target import Data, Target
+from bayesgroups.inference.collapsed.crossed.spectral_target import Target
 from bayesgroups.inference.single_precision import in_single
 from bayesgroups.models.shared.ordered_levels import NOTHING, OrderedBlock, OrderedBlocks, walk_root
 from bayesgroups.models.shared.spectrum import Spectrum, spectrum
@@ -46,6 +46,7 @@ class Case:
     prior: Priors
     known: FloatArray
     ordered: OrderedBlocks = NOTHING
+    one_sided: bool = False
 
     @property
     def design(self) -> Design:
@@ -68,6 +69,8 @@ CASES = {
     "following, ordered": Case(FOLLOWING, SLOPES, ALIKE, OrderedBlocks(("a",), ALONG.blocks[:1])),
     "following, one level alone": Case(FOLLOWING, SLOPES, ALIKE, WITH_ONE_ALONE),
     "following, unlike": Case(FOLLOWING, SLOPES, np.linspace(0.01, 0.03, 24)),
+    "one-sided": Case(Predictor(CELLS, X, 1.5, 0.4), THREE, ALIKE[:12], one_sided=True),
+    "one-sided, unlike": Case(Predictor(CELLS, NONE, 1.5, 0.4), THREE, np.linspace(0.01, 0.03, 12), one_sided=True),
 }
 
 
@@ -95,13 +98,15 @@ def target_of(case: Case, seed: int = 0) -> Target:
     shape = design.parts, case.predictor.cells.shape[1]
     n = rng.integers(0, 20, shape).astype(np.float64)
     k = rng.binomial(n.astype(int), 0.3).astype(np.float64)
+    if case.one_sided:
+        k = n * (k > 5)
     return Target.around(design, Counts(k, n), 0.5 * rng.standard_normal(shape))
 
 
 def at_precision(target: Target, precision: float) -> Target:
     """Target whose transport takes data to say so little or so much of everything."""
     residuals, blocks = (
-        tuple(Data(0 * data.precision + precision, data.observation) for data in each)
+        tuple(data._replace(precision=0 * data.precision + precision) for data in each)
         for each in (target.residuals, target.blocks)
     )
     directions = tuple(each._replace(precision=0 * each.precision + precision) for each in target.directions)
@@ -189,6 +194,7 @@ def test_gradients_are_differences(case: Case, large: bool) -> None:
         np.testing.assert_allclose(gradient, differences, atol=1e-5, rtol=1e-5)
         target, points = fitted_target.fitted(target, points)
         assert all(isinstance(turn, LearnedTurn) == with_learned_turns(case, large) for turn in target.turns)
+        assert all((data.bend is not None) == case.one_sided for data in target.residuals)
 
 
 def test_gradients_in_single_precision_are_those_in_double(case: Case, large: bool) -> None:

@@ -11,8 +11,8 @@ from bayesgroups.data.arrays import FloatArray
 
 MAX_LOGIT = 700.0
 """Logit beyond which its exponential is too large for a number."""
-MAX_BOUNDED = 10
-"""Subgroups with successes and failures up to which residual effects may be as large as can be."""
+MAX_TWO_SIDED = 0.05
+"""Share of subgroups with successes and failures up to which residual effects may be as large as can be."""
 
 
 class Likelihood(Protocol):
@@ -31,7 +31,7 @@ class Likelihood(Protocol):
         ...
 
     def sides(self, part: int) -> FloatArray | None:
-        """Of every subgroup -1 or 1 where the likelihood rises forever, and 0 elsewhere; none where it does so of few of them."""
+        """Of every subgroup -1 or 1 if the likelihood rises forever on that side, else 0; None unless it does of nearly all."""
         ...
 
 
@@ -69,8 +69,9 @@ class Counts:
     def sides(self, part: int) -> FloatArray | None:
         """See `Likelihood`."""
         k, n = self.k[part], self.n[part]
-        side = np.where(n > 0, np.where(k <= 0, -1.0, np.where(k >= n, 1.0, 0.0)), 0.0)
-        return side if ((n > 0) & (side == 0)).sum() <= MAX_BOUNDED else None
+        side = np.where(n > 0, (k >= n) * 1.0 - (k <= 0), 0.0)
+        seen = (n > 0).sum()
+        return side if seen - np.count_nonzero(side) <= MAX_TWO_SIDED * seen else None
 
 
 @dataclass(frozen=True)

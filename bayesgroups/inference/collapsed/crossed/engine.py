@@ -18,6 +18,7 @@ from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference import importance
 from bayesgroups.inference.collapsed import logit_normal
 from bayesgroups.inference.collapsed.crossed import chains, site_mixture, sites, spaces
+from bayesgroups.inference.collapsed.crossed.data_likelihoods import Counts
 from bayesgroups.inference.collapsed.crossed.draws import CrossedDraws
 from bayesgroups.inference.collapsed.crossed.predictor import Predictor, chunks
 from bayesgroups.inference.collapsed.crossed.prior import Prior
@@ -124,7 +125,10 @@ def binomial(
     """
     seen = int((n > 0).sum())
     by_chains = partial(chains.binomial, predictor, k, n, prior, rng, draws=draws, known=known, ordered=ordered)
-    if ordered.blocks or not weights_are_fast(predictor, seen):
+    one_sided = (
+        not ordered.blocks and Counts(k[None], n[None]).sides(0) is not None
+    )  # a tail in which few draws are made
+    if ordered.blocks or one_sided or not weights_are_fast(predictor, seen):
         return by_chains()
     by_weights = partial(binomial_by_weights, predictor, k, n, prior, rng, draws=draws, known=known)
     if seen > MAX_SUBGROUPS_IN_OWN_SPACE:

@@ -45,7 +45,9 @@ def fitted(target: Target, points: FloatArray, *, turned: bool = True) -> tuple[
     ]
     if design.residual_kernel is not None:
         directions[0] = _bent(target, directions[0], weight[0], values.residuals[0].variance)
-    residuals = [_own(target, part, values, _data(weight[part], values.eta[:, part], push.predictors[part])) for part in parts]
+    residuals = [
+        _own(target, part, values, _data(weight[part], values.eta[:, part], push.predictors[part])) for part in parts
+    ]
     blocks = list(map(_data, strength, [made.values for made in values.effects], push.effects))
     of_parts = [
         [
@@ -99,14 +101,15 @@ def _data(precision: FloatArray, total: FloatArray, push: FloatArray) -> Data:
 
 
 def _own(target: Target, part: int, values: Values, data: Data) -> OwnData:
-    """The same of residual effects, which depends on their variance in large tables of one-sided counts."""
+    """The same beside residual effects, which depends on their variance where it is learned and counts are one-sided."""
     own, side = OwnData(*data), target.likelihood.sides(part)
-    if side is None or not target.design.large or target.design.residual_kernel is None:
+    if side is None or target.design.residual_kernel is None:
         return own
     shared = values.eta.copy()
     shared[:, part] -= values.residuals[part].values
     weight = floored(target.likelihood.precision(shared)[:, part].mean(axis=0))
-    return OwnData.one_sided(own, OwnData(*_data(weight, shared[:, part], target.likelihood.slope(shared)[:, part])), side)
+    small = _data(weight, shared[:, part], target.likelihood.slope(shared)[:, part])
+    return own.beyond(OwnData(*small), side)
 
 
 def _bent(target: Target, shared: Shared, weight: FloatArray, residuals: FloatArray) -> Shared:

@@ -1,13 +1,14 @@
-"""Statements of the data on predictors beside residual effects, which change with the variance of these where counts are one-sided.
+"""Statements of the data on predictors beside residual effects, which depend on the variance of these where counts are one-sided.
 
-Counts of nothing or of everything say on which side of something a predictor lies, and no more: the larger the variance l of residual
-effects, the farther out it is, in units of their standard deviation. Where all subgroups but a few have such counts, as of single
-rows, the data say next to nothing of large l, and its density has a long tail, of which many predictors are a part. There
+Counts of nothing or of everything say on which side of something a predictor lies, and no more: the larger the variance l of
+residual effects, the farther out it is. Where nearly all subgroups have such counts, as of single rows, the data say next to
+nothing of l, and its density has a long tail, to which most predictors go along. There
 
-    w(l) = w / u,     y(l) = y + rho (sqrt(u) - 1),     u = 1 + l w / c
+    w(l) = w / u,     y(l) = y + rho (sqrt(u) - 1),     u = 1 + l b
 
-are precision and observation: those of small residual effects where l is small, and where it is large those of a half-normal law,
-whose variance and mean are 1 - 2 / pi and sqrt(2 / pi) in units of l and of its root. For transport, of no consequence for the density.
+are precision and observation: w and y where l is small, and where it is large those that leave a half-normal law, of mean
+sqrt(2 l / pi) and variance (1 - 2 / pi) l. For transport, of no consequence for the density; with w and y alone chains do not come
+to the tail, and may not tell that they don't.
 """
 
 from __future__ import annotations
@@ -19,42 +20,48 @@ import numpy as np
 from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed.crossed.transport import Pulled, Transported, by_log_precision
 
-LEFT = 1 - 2 / np.pi
-"""Variance of a half-normal law, in units of that of the normal law."""
-FARTHEST = LEFT / (1 - LEFT)
-"""1 / c."""
-OUT = np.sqrt(2 / np.pi) / (1 - LEFT)
-"""Observation of which such a law has the mean, in units of the standard deviation."""
+MEAN, VARIANCE = np.sqrt(2 / np.pi), 1 - 2 / np.pi
+"""Those of a half-normal law, in units of the normal one."""
 
 
 class OwnData(NamedTuple):
-    """Precisions w and observations y of predictors (subgroup,), with ``bend`` w / c and ``reach`` rho where they change with l."""
+    """Precisions w and observations y of predictors (subgroup,), with ``bend`` b and ``reach`` rho where they depend on l."""
 
     precision: FloatArray
     observation: FloatArray
     bend: FloatArray | None = None
     reach: FloatArray | None = None
 
-    @classmethod
-    def one_sided(cls, data: OwnData, small: OwnData, side: FloatArray) -> OwnData:
-        """``small`` of counts that are one-sided, at variances that are small: ``side`` is -1 or 1 of these, and 0 of all others."""
-        bend = np.where(side == 0, 0.0, small.precision * FARTHEST)
-        reach = np.divide(OUT * side, np.sqrt(bend), out=np.zeros_like(bend), where=bend > 0)
-        chosen = [np.where(side == 0, *pair) for pair in zip(data[:2], small[:2], strict=True)]
-        return cls(*chosen, bend, reach)
+    def beyond(self, small: OwnData, side: FloatArray) -> OwnData:
+        """The same, but for counts that are one-sided: of these ``small`` where l is small.
+
+        ``side`` (subgroup,) is 1 of counts of everything, -1 of those of nothing, and 0 of all others.
+        """
+        chosen = (np.where(side == 0, *pair) for pair in zip(self[:2], small[:2], strict=True))
+        bend = np.where(side == 0, 0.0, small.precision * VARIANCE / (1 - VARIANCE))
+        reach = side * MEAN / (1 - VARIANCE) / np.sqrt(np.where(side == 0, 1.0, bend))
+        return OwnData(*chosen, bend, reach)
 
     def at(self, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Precisions and observations at variances (draw, 1) of residual effects."""
+        """Precisions and observations at variances l (draw, 1) or (draw, subgroup), or (subgroup,) where they do not depend on it.
+
+        >>> single = OwnData(np.array([0.25]), np.array([2.0]))
+        >>> precision, observation = single.beyond(single, np.ones(1)).at(np.array([[1e10]]))
+        >>> kept = 1 / (1 + 1e10 * precision)
+        >>> (kept * precision * observation * 1e5).round(3).tolist(), kept.round(3).tolist()
+        ([[0.798]], [[0.363]])
+        """
         if self.bend is None or self.reach is None:
             return self.precision, self.observation
         grown = 1 + variance * self.bend
         return self.precision / grown, self.observation + self.reach * (np.sqrt(grown) - 1)
 
-    def by_variance(self, made: Transported, by_values: FloatArray, by_observation: FloatArray) -> FloatArray | float:
-        """What derivatives by the variance (draw, subgroup) have beside those of `pulled`."""
+    def by_variance(
+        self, made: Transported, by_values: FloatArray, pull: Pulled, by_observation: FloatArray
+    ) -> FloatArray:
+        """Derivatives by l, (draw, subgroup), from those with w and y as they are."""
         if self.bend is None or self.reach is None:
-            return 0.0
+            return pull.variance
         grown = 1 + made.variance * self.bend
-        by = by_observation * self.reach * np.sqrt(grown) / 2
-        by -= by_log_precision(made, by_values)
-        return by * (self.bend / grown)
+        by_grown = 0.5 * by_observation * self.reach * np.sqrt(grown) - by_log_precision(made, by_values)
+        return np.asarray(pull.variance + by_grown * (self.bend / grown))

@@ -24,8 +24,8 @@ import numpy as np
 from bayesgroups.data.arrays import FloatArray, IndexArray
 from bayesgroups.inference.collapsed.crossed.data_likelihoods import Likelihood
 from bayesgroups.inference.collapsed.crossed.learned_coordinates import Learned
-from bayesgroups.inference.collapsed.crossed.scale_coordinates import Scaled
 from bayesgroups.inference.collapsed.crossed.own_data import OwnData
+from bayesgroups.inference.collapsed.crossed.scale_coordinates import Scaled
 from bayesgroups.inference.collapsed.crossed.spectral_design import Design
 from bayesgroups.inference.collapsed.crossed.transport import (
     Transported,
@@ -269,7 +269,7 @@ class Target:
             by_observation = pull.observation(residuals)
             of_own.xi.append(pull.xi)
             of_own.shared.append(by_eta[:, part] - by_observation)
-            of_own.variance.append(pull.variance + data.by_variance(residuals, by_eta[:, part], by_observation))
+            of_own.variance.append(data.by_variance(residuals, by_eta[:, part], pull, by_observation))
         return of_own
 
     def _block_slope(self, values: Values, by_shared: list[FloatArray]) -> tuple[list[FloatArray], FloatArray]:
