@@ -3,7 +3,7 @@
     python -m examples.comparisons.seconds_map --output docs/seconds.csv
     python -m examples.comparisons.seconds_map --side frequentist --output docs/seconds_frequentist.csv
 
-takes about 15 minutes on one processor, and 10 of the frequentist side. Every cell is one metric of a made-up table (three of the
+takes about 15 minutes on one processor, and 8 of the frequentist side. Every cell is one metric of a made-up table (three of the
 joint models, whose engines take them together), by the default settings of an estimator, and by its own engine
 (``inference="collapsed"``) or its reference, with three seeds of which the slowest counts.
 """

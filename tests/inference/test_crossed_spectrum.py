@@ -105,10 +105,8 @@ def target_of(case: Case, seed: int = 0) -> Target:
 
 def at_precision(target: Target, precision: float) -> Target:
     """Target whose transport takes data to say so little or so much of everything."""
-    residuals, blocks = (
-        tuple(data._replace(precision=0 * data.precision + precision) for data in each)
-        for each in (target.residuals, target.blocks)
-    )
+    residuals = tuple(each._replace(precision=0 * each.precision + precision) for each in target.residuals)
+    blocks = tuple(each._replace(precision=0 * each.precision + precision) for each in target.blocks)
     directions = tuple(each._replace(precision=0 * each.precision + precision) for each in target.directions)
     return replace(target, directions=directions, residuals=residuals, blocks=blocks)
 

@@ -5,7 +5,8 @@ Counts are drawn by Hamiltonian Monte Carlo, along directions in which the effec
 have weights, which are faster there: the effects are integrated out, and the standard deviations of the components drawn by
 adaptive importance sampling; the effects are then drawn given them. Counts are first replaced by normal sites, and the draws
 weighed once more with the binomial likelihood itself, with the effects of single subgroups integrated out. Chains take the place of
-weights that are not good. Weights look at every mode, and take the place of chains of few counts that fail a check at first.
+weights that are not good. Weights look at every mode, and take the place of chains of few counts that fail a check at first. Where
+nearly all counts are of nothing or of everything there are none: standard deviations have tails in which none would be drawn.
 """
 
 from __future__ import annotations
@@ -125,9 +126,7 @@ def binomial(
     """
     seen = int((n > 0).sum())
     by_chains = partial(chains.binomial, predictor, k, n, prior, rng, draws=draws, known=known, ordered=ordered)
-    one_sided = (
-        not ordered.blocks and Counts(k[None], n[None]).sides(0) is not None
-    )  # a tail in which few draws are made
+    one_sided = Counts(k[None], n[None]).sides(0) is not None
     if ordered.blocks or one_sided or not weights_are_fast(predictor, seen):
         return by_chains()
     by_weights = partial(binomial_by_weights, predictor, k, n, prior, rng, draws=draws, known=known)

@@ -10,14 +10,13 @@ from bayesgroups.data.arrays import FloatArray
 from bayesgroups.inference.collapsed.crossed.learned_turns import Told, bend_of, learned_turn
 from bayesgroups.inference.collapsed.crossed.own_data import OwnData
 from bayesgroups.inference.collapsed.crossed.spectral_target import (
-    Data,
     Shared,
     Target,
     Values,
     floored,
     shared_precision,
 )
-from bayesgroups.inference.collapsed.crossed.transport import Transported, returned
+from bayesgroups.inference.collapsed.crossed.transport import Data, Transported, returned
 from bayesgroups.inference.collapsed.crossed.turns import Turning, turn
 
 DIFFERENCE = 1e-5
@@ -74,8 +73,8 @@ def fitted(target: Target, points: FloatArray, *, turned: bool = True) -> tuple[
         at = [target.variances(values.scaled.values, part) for part in parts]
         pieces = [turn.back(xi, each) for turn, xi, each in zip(turns, pieces, at, strict=True)]
     of_own = []
-    for part, (data, made) in enumerate(zip(residuals, values.residuals, strict=True)):
-        told, seen = data.at(made.variance)
+    for part, (own_data, made) in enumerate(zip(residuals, values.residuals, strict=True)):
+        told, seen = own_data.at(made.variance)
         of_own.append(returned(made.variance, told, seen - (values.eta[:, part] - made.values), made.values))
     moved = Target(design, target.likelihood, tuple(directions), tuple(residuals), tuple(blocks), learned, turns)
     points = np.concatenate([first, *pieces, *of_own], axis=1)
@@ -102,14 +101,14 @@ def _data(precision: FloatArray, total: FloatArray, push: FloatArray) -> Data:
 
 def _own(target: Target, part: int, values: Values, data: Data) -> OwnData:
     """The same beside residual effects, which depends on their variance where it is learned and counts are one-sided."""
-    own, side = OwnData(*data), target.likelihood.sides(part)
+    side = target.likelihood.sides(part)
     if side is None or target.design.residual_kernel is None:
-        return own
+        return OwnData(*data)
     shared = values.eta.copy()
     shared[:, part] -= values.residuals[part].values
     weight = floored(target.likelihood.precision(shared)[:, part].mean(axis=0))
     small = _data(weight, shared[:, part], target.likelihood.slope(shared)[:, part])
-    return own.beyond(OwnData(*small), side)
+    return OwnData.beyond(data, small, side)
 
 
 def _bent(target: Target, shared: Shared, weight: FloatArray, residuals: FloatArray) -> Shared:

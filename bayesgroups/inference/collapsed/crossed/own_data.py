@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesgroups.data.arrays import FloatArray
-from bayesgroups.inference.collapsed.crossed.transport import Pulled, Transported, by_log_precision
+from bayesgroups.inference.collapsed.crossed.transport import Data, Pulled, Transported, by_log_precision
 
 MEAN, VARIANCE = np.sqrt(2 / np.pi), 1 - 2 / np.pi
 """Those of a half-normal law, in units of the normal one."""
@@ -32,21 +32,23 @@ class OwnData(NamedTuple):
     bend: FloatArray | None = None
     reach: FloatArray | None = None
 
-    def beyond(self, small: OwnData, side: FloatArray) -> OwnData:
-        """The same, but for counts that are one-sided: of these ``small`` where l is small.
+    @classmethod
+    def beyond(cls, data: Data, small: Data, side: FloatArray) -> OwnData:
+        """Those of ``data``, and where counts are one-sided those that are ``small`` where l is small.
 
         ``side`` (subgroup,) is 1 of counts of everything, -1 of those of nothing, and 0 of all others.
         """
-        chosen = (np.where(side == 0, *pair) for pair in zip(self[:2], small[:2], strict=True))
-        bend = np.where(side == 0, 0.0, small.precision * VARIANCE / (1 - VARIANCE))
-        reach = side * MEAN / (1 - VARIANCE) / np.sqrt(np.where(side == 0, 1.0, bend))
-        return OwnData(*chosen, bend, reach)
+        two_sided = side == 0
+        bend = np.where(two_sided, 0.0, small.precision * VARIANCE / (1 - VARIANCE))
+        reach = side * MEAN / (1 - VARIANCE) / np.sqrt(np.where(two_sided, 1.0, bend))
+        precision = np.where(two_sided, data.precision, small.precision)
+        return cls(precision, np.where(two_sided, data.observation, small.observation), bend, reach)
 
     def at(self, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Precisions and observations at variances l (draw, 1) or (draw, subgroup), or (subgroup,) where they do not depend on it.
 
-        >>> single = OwnData(np.array([0.25]), np.array([2.0]))
-        >>> precision, observation = single.beyond(single, np.ones(1)).at(np.array([[1e10]]))
+        >>> single = Data(np.array([0.25]), np.array([2.0]))
+        >>> precision, observation = OwnData.beyond(single, single, np.ones(1)).at(np.array([[1e10]]))
         >>> kept = 1 / (1 + 1e10 * precision)
         >>> (kept * precision * observation * 1e5).round(3).tolist(), kept.round(3).tolist()
         ([[0.798]], [[0.363]])

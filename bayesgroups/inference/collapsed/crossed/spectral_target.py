@@ -28,6 +28,7 @@ from bayesgroups.inference.collapsed.crossed.own_data import OwnData
 from bayesgroups.inference.collapsed.crossed.scale_coordinates import Scaled
 from bayesgroups.inference.collapsed.crossed.spectral_design import Design
 from bayesgroups.inference.collapsed.crossed.transport import (
+    Data,
     Transported,
     by_log_precision,
     passed_on,
@@ -38,13 +39,6 @@ from bayesgroups.inference.collapsed.crossed.turns import Turned, Turning, Varia
 
 MIN_PRECISION = 1e-8
 """Smallest precision of the data of a direction, where no subgroup has rows, as a share of the largest if that is below 1."""
-
-
-class Data(NamedTuple):
-    """Precision and observation that the data make of some values: for transport, of no consequence for the density."""
-
-    precision: FloatArray
-    observation: FloatArray
 
 
 class Shared(NamedTuple):
@@ -199,8 +193,8 @@ class Target:
             if design.handed_on(block):
                 eta[:, 1] += learned[:, design.coefficient, None] * sums[-1]
         residuals = []
-        for part, (data, xi) in enumerate(zip(self.residuals, of_own, strict=True)):
-            precision, observation = data.at(of_own_variance[part])
+        for part, (own_data, xi) in enumerate(zip(self.residuals, of_own, strict=True)):
+            precision, observation = own_data.at(of_own_variance[part])
             residuals.append(transported(of_own_variance[part], precision, observation - eta[:, part], xi))
             eta[:, part] += residuals[part].values
         return Values(scaled, constant, made, slope, along, effects, sums, residuals, eta, turned)

@@ -16,6 +16,13 @@ import numpy as np
 from bayesgroups.data.arrays import FloatArray
 
 
+class Data(NamedTuple):
+    """Precision and observation that the data make of some values."""
+
+    precision: FloatArray
+    observation: FloatArray
+
+
 class Transported(NamedTuple):
     """Values (draw, direction) with what they are made of."""
 
