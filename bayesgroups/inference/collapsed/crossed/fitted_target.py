@@ -72,10 +72,8 @@ def fitted(target: Target, points: FloatArray, *, turned: bool = True) -> tuple[
         )
         at = [target.variances(values.scaled.values, part) for part in parts]
         pieces = [turn.back(xi, each) for turn, xi, each in zip(turns, pieces, at, strict=True)]
-    of_own = []
-    for part, (own_data, made) in enumerate(zip(residuals, values.residuals, strict=True)):
-        told, seen = own_data.at(made.variance)
-        of_own.append(returned(made.variance, told, seen - (values.eta[:, part] - made.values), made.values))
+    told = [each.at(made.variance) for each, made in zip(residuals, values.residuals, strict=True)]
+    of_own = [_xi(values.residuals[part], told[part].precision, told[part], values.eta[:, part]) for part in parts]
     moved = Target(design, target.likelihood, tuple(directions), tuple(residuals), tuple(blocks), learned, turns)
     points = np.concatenate([first, *pieces, *of_own], axis=1)
     return _narrowed(moved, points) if len(points) > 1 else (moved, points)

@@ -44,7 +44,7 @@ class OwnData(NamedTuple):
         precision = np.where(two_sided, data.precision, small.precision)
         return cls(precision, np.where(two_sided, data.observation, small.observation), bend, reach)
 
-    def at(self, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def at(self, variance: FloatArray) -> Data:
         """Precisions and observations at variances l (draw, 1) or (draw, subgroup), or (subgroup,) where they do not depend on it.
 
         >>> single = Data(np.array([0.25]), np.array([2.0]))
@@ -54,9 +54,9 @@ class OwnData(NamedTuple):
         ([[0.798]], [[0.363]])
         """
         if self.bend is None or self.reach is None:
-            return self.precision, self.observation
+            return Data(self.precision, self.observation)
         grown = 1 + variance * self.bend
-        return self.precision / grown, self.observation + self.reach * (np.sqrt(grown) - 1)
+        return Data(self.precision / grown, self.observation + self.reach * (np.sqrt(grown) - 1))
 
     def by_variance(
         self, made: Transported, by_values: FloatArray, pull: Pulled, by_observation: FloatArray
